@@ -1,0 +1,56 @@
+# Everything a contributor runs. `make demo` and `make test` start from a clean clone: they set up what they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.modulog-installed
+BENCH_STAMP := $(VENV)/.modulog-bench-installed
+WORKERS ?= auto
+DEMO := PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/supply-chain/demo.sh
+PYTEST := $(BIN)/python -m pytest -q
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format conformance bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Make .venv and install Modulog for development, once
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@echo "compiling kernels, once"; $(DEMO) >/dev/null 2>&1 || true  # whether it works is for the tests to say
+	@touch $@
+
+$(BENCH_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+demo: $(STAMP) ## A tour: the supply chain of a company, from its rules to answers
+	@$(DEMO)
+
+test: $(STAMP) ## All tests and doctests, then the kernels again as plain Python
+	$(PYTEST) -n $(WORKERS)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) tests/unit/kernels tests/unit/terms
+
+check: $(STAMP) ## Format, lint, types, import directions, spelling
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(PYTEST) tests/architecture
+	$(BIN)/codespell -D - -D .ci/spelling.txt
+
+format: $(STAMP) ## Format the code and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+conformance: $(STAMP) ## The test programs of other systems; MODULOG_DATA names the folder that holds them
+	$(PYTEST) tests/conformance
+
+bench: $(BENCH_STAMP) ## Measure against Nemo, clingo and DuckDB; BENCH="closure --small" chooses
+	$(BIN)/python -m benchmarks $(BENCH)
+
+clean: ## Remove the environment and everything that tools leave behind
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
