@@ -1,0 +1,203 @@
+"""Sorting packed facts, merging sorted ones, finding neighbours that are equal.
+
+`sort_words` is a radix sort on the bits that vary; large arrays are sorted in pieces and merged, so that no call is long.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from modulog.kernels.compiled import kernel
+from modulog.kernels.types import Integers, Mask, Words
+
+SMALL = 1 << 14
+PIECE = 1 << 22
+DIGIT = 11
+
+
+@kernel
+def _varying_bits(word: Integers) -> int:
+    """A mask of the bits in which the values differ."""
+    varying = 0
+    for i in range(len(word)):
+        varying |= word[i] ^ word[0]
+    return int(varying)
+
+
+@kernel
+def _squeeze(word: Integers, low: int, shift: int, mask: int) -> Integers:
+    """Move the upper half down next to the bits that the lower half uses."""
+    result = np.empty_like(word)
+    for i in range(len(word)):
+        result[i] = (((word[i] >> 32) - low) << shift) | (word[i] & mask)
+    return result
+
+
+@kernel
+def _unsqueeze(word: Integers, low: int, shift: int, mask: int) -> None:
+    for i in range(len(word)):
+        word[i] = (((word[i] >> shift) + low) << 32) | (word[i] & mask)
+
+
+@kernel
+def _radix_pass(source: Integers, target: Integers, shift: int) -> None:
+    counts = np.zeros((1 << DIGIT) + 1, np.int64)
+    digits = (1 << DIGIT) - 1
+    for i in range(len(source)):
+        counts[((source[i] >> shift) & digits) + 1] += 1
+    for d in range(1 << DIGIT):
+        counts[d + 1] += counts[d]
+    for i in range(len(source)):
+        d = (source[i] >> shift) & digits
+        target[counts[d]] = source[i]
+        counts[d] += 1
+
+
+@kernel
+def _radix_pass_by(word: Integers, source: Integers, target: Integers, shift: int) -> None:
+    """As `_radix_pass` for positions, by the word at each position."""
+    counts = np.zeros((1 << DIGIT) + 1, np.int64)
+    digits = (1 << DIGIT) - 1
+    for i in range(len(source)):
+        counts[((word[source[i]] >> shift) & digits) + 1] += 1
+    for d in range(1 << DIGIT):
+        counts[d + 1] += counts[d]
+    for i in range(len(source)):
+        d = (word[source[i]] >> shift) & digits
+        target[counts[d]] = source[i]
+        counts[d] += 1
+
+
+def _sort_word(word: Integers) -> Integers:
+    """A sorted copy of one word."""
+    if len(word) < SMALL:
+        return np.sort(word)
+    varying = int(_varying_bits(word))
+    lower = (varying & 0xFFFFFFFF).bit_length()
+    low = int(word.min()) >> 32
+    mask = (1 << lower) - 1
+    if int(word[0]) & 0xFFFFFFFF > mask:
+        return np.sort(word)  # the lower halves share high bits: rare, and not worth a pass
+    source = _squeeze(word, low, lower, mask)
+    target = np.empty_like(source)
+    bits = lower + ((int(word.max()) >> 32) - low).bit_length()
+    for shift in range(0, bits, DIGIT):
+        _radix_pass(source, target, shift)
+        source, target = target, source
+    _unsqueeze(source, low, lower, mask)
+    return source
+
+
+def positions_sorted(words: Words) -> Integers:
+    """The positions of the facts in lexicographic order; equal facts keep their order."""
+    source = np.arange(words.shape[1], dtype=np.int64)
+    if words.shape[1] < SMALL:
+        return np.lexsort(words[::-1]).astype(np.int64)
+    target = np.empty_like(source)
+    for word in words[::-1]:
+        varying = int(_varying_bits(word))
+        for shift in range(0, 64, DIGIT):
+            if varying >> shift & ((1 << DIGIT) - 1):
+                _radix_pass_by(word, source, target, shift)
+                source, target = target, source
+    return source
+
+
+def sort_words(words: Words) -> Words:
+    """The facts in lexicographic order, in a new array."""
+    n = words.shape[1]
+    if n > PIECE:
+        half = n // 2
+        return merge(sort_words(words[:, :half]), sort_words(words[:, half:]))
+    if words.shape[0] == 1:
+        return _sort_word(words[0])[np.newaxis]
+    return np.ascontiguousarray(words[:, positions_sorted(np.ascontiguousarray(words))])
+
+
+@kernel
+def compare(a: Words, i: int, b: Words, j: int) -> int:
+    """-1, 0 or 1 as fact i of a comes before, equals or comes after fact j of b."""
+    for w in range(a.shape[0]):
+        if a[w, i] != b[w, j]:
+            return -1 if a[w, i] < b[w, j] else 1
+    return 0
+
+
+@kernel
+def distinct(words: Words) -> Words:
+    """Sorted facts without repetitions."""
+    n = words.shape[1]
+    fresh = 0
+    for i in range(n):
+        if i == 0 or compare(words, i - 1, words, i) != 0:
+            fresh += 1
+    if fresh == n:
+        return words
+    result = np.empty((words.shape[0], fresh), np.int64)
+    o = 0
+    for i in range(n):
+        if i == 0 or compare(words, i - 1, words, i) != 0:
+            for w in range(words.shape[0]):
+                result[w, o] = words[w, i]
+            o += 1
+    return result
+
+
+@kernel
+def merge(a: Words, b: Words) -> Words:
+    """Two sorted arrays of facts as one; equal facts stay, those of a first."""
+    n, m = a.shape[1], b.shape[1]
+    result = np.empty((a.shape[0], n + m), np.int64)
+    i = j = 0
+    if a.shape[0] == 1:
+        left, right, out = a[0], b[0], result[0]
+        while i < n and j < m:
+            if right[j] < left[i]:
+                out[i + j] = right[j]
+                j += 1
+            else:
+                out[i + j] = left[i]
+                i += 1
+    else:
+        while i < n and j < m:
+            if compare(b, j, a, i) < 0:
+                result[:, i + j] = b[:, j]
+                j += 1
+            else:
+                result[:, i + j] = a[:, i]
+                i += 1
+    result[:, i + j : n + j] = a[:, i:]
+    result[:, n + j :] = b[:, j:]
+    return result
+
+
+@kernel
+def absent_by_merge(words: Words, others: Words) -> Mask:
+    """A mask of the sorted facts that are not among the sorted others."""
+    result = np.ones(words.shape[1], np.bool_)
+    j = 0
+    for i in range(words.shape[1]):
+        while j < others.shape[1] and compare(others, j, words, i) < 0:
+            j += 1
+        if j < others.shape[1] and compare(others, j, words, i) == 0:
+            result[i] = False
+    return result
+
+
+@kernel
+def sum_equal(words: Words, weights: Integers) -> tuple[Words, Integers]:
+    """Sorted facts without repetitions, with the sums of their weights; sums of zero are left out."""
+    n = words.shape[1]
+    result = np.empty((words.shape[0], n), np.int64)
+    sums = np.empty(n, np.int64)
+    o = i = 0
+    while i < n:
+        total, first = 0, i
+        while i < n and compare(words, first, words, i) == 0:
+            total += weights[i]
+            i += 1
+        if total != 0:
+            result[:, o] = words[:, first]
+            sums[o] = total
+            o += 1
+    return result[:, :o].copy(), sums[:o].copy()

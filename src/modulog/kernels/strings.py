@@ -1,0 +1,285 @@
+"""Texts in byte buffers: hashing, the hash table of the dictionary, gathering, comparing.
+
+A text is a stretch `data[start:end]` of UTF-8 with a kind, one byte. The dictionary keeps its keys (kind
+byte, then text) in one buffer; `offsets[i]:offsets[i + 1]` is the key of the term i. A slot of the hash table
+is `hash << 32 | id + 1`, 0 if it is free: a table grows without looking at a text. Every function also runs
+as plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import config, njit
+
+from modulog.kernels.compiled import kernel
+
+if getattr(config, "DISABLE_JIT"):  # noqa: B009  (a name that type checkers do not see)
+
+    def _load32(data: Any, index: Any) -> int:
+        return int.from_bytes(data[index : index + 4].tobytes(), "little")
+
+    def _load64(data: Any, index: Any) -> int:
+        return int.from_bytes(data[index : index + 8].tobytes(), "little", signed=True)
+
+    def prefetch(data: Any, index: Any) -> None:
+        return None
+
+else:
+    from llvmlite import ir
+    from numba.core import cgutils as untyped_cgutils
+    from numba.core import types
+    from numba.extending import intrinsic
+
+    cgutils: Any = untyped_cgutils
+
+    def _loader(bits: int) -> Any:
+        """A function that reads `bits` bits at any index, aligned or not, as one machine word."""
+
+        @intrinsic
+        def load(typing_context: Any, data: Any, index: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+                array = context.make_array(signature.args[0])(context, builder, arguments[0])
+                pointer = cgutils.gep_inbounds(builder, array.data, arguments[1])
+                word = builder.load(builder.bitcast(pointer, ir.IntType(bits).as_pointer()), align=1)
+                return word if bits == 64 else builder.zext(word, ir.IntType(64))
+
+            return types.int64(data, types.intp), generate
+
+        return load
+
+    @intrinsic
+    def prefetch(typing_context: Any, data: Any, index: Any) -> Any:
+        """Ask for `data[index]` to be brought near, without waiting for it."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, arguments[0])
+            pointer = cgutils.gep_inbounds(builder, array.data, arguments[1])
+            number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            read, near, data_cache = number(0), number(3), number(1)
+            builder.call(function, [builder.bitcast(pointer, byte), read, near, data_cache])
+            return context.get_dummy_value()
+
+        return types.void(data, types.intp), generate
+
+    _load32, _load64 = _loader(32), _loader(64)
+
+AHEAD = 8  # rows between the steps of a lookup: enough of them wait for memory at the same time
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _mix(state: Any, word: Any) -> Any:
+    """One round: both arguments below 2**32, as is the result; the product stays below 2**63."""
+    product = (state ^ word) * 0x7FEB352D
+    return (product ^ (product >> 32)) & 0xFFFFFFFF
+
+
+@kernel
+def hash_text(data: Any, start: int, end: int, kind: Any) -> Any:
+    """A hash of 31 bits of a kind and a text."""
+    length = end - start
+    state = ((length << 4) ^ kind ^ 0x5BD1E995) & 0xFFFFFFFF
+    if length >= 4:
+        last = end - 4
+        at = start
+        while at < last:
+            state = _mix(state, _load32(data, at))
+            at += 4
+        state = _mix(state, _load32(data, last))
+    else:
+        word = np.int64(0)
+        for at in range(start, end):
+            word = (word << 8) | np.int64(data[at])
+        state = _mix(state, word)
+    product = (state ^ (state >> 15)) * 0x6A85EBCB
+    return (product ^ (product >> 31)) & 0x7FFFFFFF
+
+
+@kernel
+def hash_texts(data: Any, starts: Any, ends: Any, kinds: Any, hashes: Any) -> None:
+    """Fill `hashes` with the hash of every text."""
+    for i in range(len(starts)):
+        hashes[i] = hash_text(data, starts[i], ends[i], np.int64(kinds[i]))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def same_text(a: Any, a_start: int, b: Any, b_start: int, length: int) -> bool:
+    """Are two stretches of the same length equal?"""
+    if length >= 8:
+        at = 0
+        while at < length - 8:
+            if _load64(a, a_start + at) != _load64(b, b_start + at):
+                return False
+            at += 8
+        return _load64(a, a_start + length - 8) == _load64(b, b_start + length - 8)
+    if length >= 4:
+        if _load32(a, a_start) != _load32(b, b_start):
+            return False
+        return _load32(a, a_start + length - 4) == _load32(b, b_start + length - 4)
+    for at in range(length):
+        if a[a_start + at] != b[b_start + at]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def find_slot(
+    data: Any, start: int, end: int, kind: Any, code: int, slots: Any, shift: int, keys: Any, offsets: Any
+) -> int:
+    """The slot that holds a text, or the free one where it belongs."""
+    mask = len(slots) - 1
+    at = (code << 3) >> shift
+    while True:
+        slot = slots[at]
+        if slot == 0:
+            return at
+        if slot >> 32 == code:
+            term = (slot & 0xFFFFFFFF) - 1
+            begin = offsets[term]
+            length = end - start
+            if offsets[term + 1] - begin == length + 1 and np.int64(keys[begin]) == kind:
+                if same_text(keys, begin + 1, data, start, length):
+                    return at
+        at = (at + 1) & mask
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _look_ahead(row: int, hashes: Any, slots: Any, shift: int, keys: Any, offsets: Any) -> None:
+    """Bring near what the next rows will read: slots first, then offsets, then keys."""
+    last = len(hashes) - 1
+    prefetch(slots, (hashes[min(row + 3 * AHEAD, last)] << 3) >> shift)
+    slot = slots[(hashes[min(row + 2 * AHEAD, last)] << 3) >> shift]
+    prefetch(offsets, max(0, (slot & 0xFFFFFFFF) - 1))
+    slot = slots[(hashes[min(row + AHEAD, last)] << 3) >> shift]
+    prefetch(keys, offsets[max(0, (slot & 0xFFFFFFFF) - 1)])
+
+
+@kernel
+def insert_texts(
+    data: Any,
+    starts: Any,
+    ends: Any,
+    kinds: Any,
+    hashes: Any,
+    first: int,
+    slots: Any,
+    shift: int,
+    keys: Any,
+    offsets: Any,
+    term_kinds: Any,
+    counter: Any,
+    ids: Any,
+) -> int:
+    """Fill `ids[first:]`, adding terms that are new, until done or something is full; answers the rows done.
+
+    The number of terms is kept in `counter[0]`, where it is right even if the caller is interrupted.
+    """
+    count = counter[0]
+    room = min(len(slots) // 2, len(term_kinds))
+    for i in range(first, len(starts)):
+        _look_ahead(i, hashes, slots, shift, keys, offsets)
+        start, end, kind, code = starts[i], ends[i], np.int64(kinds[i]), hashes[i]
+        at = find_slot(data, start, end, kind, code, slots, shift, keys, offsets)
+        slot = slots[at]
+        if slot == 0:
+            begin = offsets[count]
+            length = end - start
+            if count >= room or begin + length + 1 > len(keys):
+                counter[0] = count
+                return i
+            keys[begin] = kind
+            for j in range(length):
+                keys[begin + 1 + j] = data[start + j]
+            offsets[count + 1] = begin + length + 1
+            term_kinds[count] = kind
+            count += 1
+            slot = (code << 32) | count
+            slots[at] = slot
+        ids[i] = (slot & 0xFFFFFFFF) - 1
+    counter[0] = count
+    return len(starts)
+
+
+@kernel
+def find_texts(
+    data: Any,
+    starts: Any,
+    ends: Any,
+    kinds: Any,
+    hashes: Any,
+    slots: Any,
+    shift: int,
+    keys: Any,
+    offsets: Any,
+    ids: Any,
+) -> None:
+    """Fill `ids` with the number of every text, -1 where the dictionary has none."""
+    for i in range(len(starts)):
+        _look_ahead(i, hashes, slots, shift, keys, offsets)
+        at = find_slot(data, starts[i], ends[i], np.int64(kinds[i]), hashes[i], slots, shift, keys, offsets)
+        ids[i] = (slots[at] & 0xFFFFFFFF) - 1
+
+
+@kernel
+def move_slots(slots: Any, larger: Any, shift: int) -> None:
+    """Put every slot into a larger, empty table."""
+    mask = len(larger) - 1
+    for i in range(len(slots)):
+        slot = slots[i]
+        if slot != 0:
+            at = ((slot >> 32) << 3) >> shift
+            while larger[at] != 0:
+                at = (at + 1) & mask
+            larger[at] = slot
+
+
+@kernel
+def measure_texts(offsets: Any, ids: Any, skip: int, ends: Any) -> int:
+    """Fill `ends` with running lengths of the keys less `skip` bytes each; answers the total."""
+    total = 0
+    ends[0] = 0
+    last = len(ids) - 1
+    for i in range(len(ids)):
+        prefetch(offsets, np.int64(ids[min(i + 2 * AHEAD, last)]))
+        term = np.int64(ids[i])
+        total += offsets[term + 1] - offsets[term] - skip
+        ends[i + 1] = total
+    return total
+
+
+@kernel
+def copy_texts(keys: Any, offsets: Any, ids: Any, skip: int, target: Any) -> None:
+    """Write the keys without their first `skip` bytes one after the other."""
+    at = 0
+    last = len(ids) - 1
+    for i in range(len(ids)):
+        prefetch(offsets, np.int64(ids[min(i + 2 * AHEAD, last)]))
+        prefetch(keys, offsets[np.int64(ids[min(i + AHEAD, last)])])
+        term = np.int64(ids[i])
+        for j in range(offsets[term] + skip, offsets[term + 1]):
+            target[at] = keys[j]
+            at += 1
+
+
+@kernel
+def order_texts(keys: Any, offsets: Any, left: Any, right: Any, signs: Any) -> None:
+    """Fill `signs` with -1, 0 or 1 for each pair of terms: by their bytes, which is by code points."""
+    for i in range(len(left)):
+        a, b = np.int64(left[i]), np.int64(right[i])
+        sign = 0
+        if a != b:
+            p, q = offsets[a] + 1, offsets[b] + 1
+            p_end, q_end = offsets[a + 1], offsets[b + 1]
+            while p < p_end and q < q_end and keys[p] == keys[q]:
+                p += 1
+                q += 1
+            if p < p_end and q < q_end:
+                sign = -1 if keys[p] < keys[q] else 1
+            elif p < p_end:
+                sign = 1
+            elif q < q_end:
+                sign = -1
+        signs[i] = sign

@@ -1,0 +1,223 @@
+"""The dictionary: every term has a dense number, and the number leads back to the term.
+
+This is the one place where terms and integers meet. Numbers are given in order of arrival and never taken
+back. The hash table, the keys and their kinds are plain arrays; `modulog.kernels.strings` says how they are
+laid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from modulog.errors import DataError, InternalError
+from modulog.kernels import strings
+from modulog.terms.model import Constant, Kind
+
+Ids = npt.NDArray[np.uint32]
+Bytes = npt.NDArray[np.uint8]
+Offsets = npt.NDArray[np.int64]
+
+T = TypeVar("T", bound=np.generic)
+
+MOST_TERMS = 2**32 - 1
+_FEWEST_SLOTS = 1 << 10
+
+
+def frozen(array: npt.NDArray[T]) -> npt.NDArray[T]:
+    """A read-only view: kernels are compiled once, for inputs that nobody may write to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Texts:
+    """A column of texts with kinds and hashes, ready for any dictionary."""
+
+    __slots__ = ("data", "ends", "hashes", "kinds", "starts")
+
+    def __init__(self, data: Bytes, starts: Offsets, ends: Offsets, kinds: Bytes | int) -> None:
+        if isinstance(kinds, int):
+            kinds = np.full(len(starts), kinds, np.uint8)
+        self.data, self.starts, self.ends = frozen(data), frozen(starts), frozen(ends)
+        self.kinds = frozen(kinds)
+        self.hashes = np.empty(len(starts), np.int64)
+        strings.hash_texts(self.data, self.starts, self.ends, self.kinds, self.hashes)
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+
+class Dictionary:
+    """Terms and their numbers.
+
+    >>> d = Dictionary()
+    >>> ids = d.encode([Constant(Kind.STRING, "a"), Constant(Kind.INTEGER, "1"), Constant(Kind.STRING, "a")])
+    >>> ids.tolist(), len(d)
+    ([0, 1, 0], 2)
+    >>> d.decode([1])
+    [Constant(kind=<Kind.INTEGER: 2>, text='1', qualifier='')]
+    """
+
+    __slots__ = ("__weakref__", "_counter", "_data", "_kinds", "_offsets", "_slots")
+
+    def __init__(self) -> None:
+        self._counter = np.zeros(1, np.int64)
+        self._slots = np.zeros(_FEWEST_SLOTS, np.int64)
+        self._data: Bytes = np.empty(_FEWEST_SLOTS * 8, np.uint8)
+        self._offsets: Offsets = np.zeros(_FEWEST_SLOTS + 1, np.int64)
+        self._kinds: Bytes = np.empty(_FEWEST_SLOTS, np.uint8)
+
+    def __len__(self) -> int:
+        return int(self._counter[0])
+
+    def encode(self, constants: Sequence[Constant]) -> Ids:
+        """The number of each constant; new ones are added."""
+        return self.encode_texts(_texts(constants))
+
+    def find(self, constants: Sequence[Constant]) -> npt.NDArray[np.int64]:
+        """The number of each constant, -1 for one that is unknown; nothing is added."""
+        texts = _texts(constants)
+        ids = np.empty(len(texts), np.int64)
+        strings.find_texts(
+            texts.data,
+            texts.starts,
+            texts.ends,
+            texts.kinds,
+            texts.hashes,
+            self._slots,
+            _shift(len(self._slots)),
+            self._data,
+            self._offsets,
+            ids,
+        )
+        return ids
+
+    def decode(self, ids: npt.ArrayLike) -> list[Constant]:
+        """The constants with these numbers."""
+        distinct, inverse = np.unique(np.asarray(ids, np.uint32), return_inverse=True)
+        buffer, offsets = self.keys(distinct)
+        data, ends = buffer.tobytes(), offsets.tolist()
+        constants = [Constant.from_key(data[a:b]) for a, b in pairwise(ends)]
+        return [constants[i] for i in inverse.tolist()]
+
+    def encode_strings(self, buffer: Bytes, offsets: Offsets, kinds: Bytes | int = Kind.STRING) -> Ids:
+        """The number of each text `buffer[offsets[i]:offsets[i + 1]]`, of one kind or of a kind each.
+
+        A language-tagged or otherwise typed literal is its qualifier, a zero byte and its text.
+        """
+        offsets = np.asarray(offsets, np.int64)
+        return self.encode_texts(Texts(buffer, offsets[:-1], offsets[1:], kinds))
+
+    def encode_texts(self, texts: Texts) -> Ids:
+        """The number of each text; new ones are added."""
+        ids = np.empty(len(texts), np.uint32)
+        done = 0
+        while True:
+            done = strings.insert_texts(
+                texts.data,
+                texts.starts,
+                texts.ends,
+                texts.kinds,
+                texts.hashes,
+                done,
+                self._slots,
+                _shift(len(self._slots)),
+                self._data,
+                self._offsets,
+                self._kinds,
+                self._counter,
+                ids,
+            )
+            if done == len(texts):
+                return ids
+            self._grow(int(texts.ends[done] - texts.starts[done]) + 1)
+
+    def extend(self, buffer: Bytes, offsets: Offsets) -> None:
+        """Add keys, kind byte first, that are all new; they get the next numbers in order."""
+        offsets = np.asarray(offsets, np.int64)
+        self.reserve(len(offsets) - 1, int(offsets[-1] - offsets[0]) if len(offsets) else 0)
+        before = len(self)
+        self.encode_texts(Texts(buffer, offsets[:-1] + 1, offsets[1:], buffer[offsets[:-1]]))
+        if len(self) - before != len(offsets) - 1:
+            raise InternalError("terms that were to be new are in the dictionary already")
+
+    def reserve(self, terms: int, size: int) -> None:
+        """Make room for so many more terms with so many bytes of keys."""
+        terms += len(self)
+        size += int(self._offsets[len(self)])
+        if terms > MOST_TERMS:
+            raise DataError(f"a dictionary holds at most {MOST_TERMS:,} terms")
+        if size > len(self._data):
+            self._data = _larger(self._data, size)
+        if terms > len(self._kinds):
+            # In this order an interruption leaves room for more offsets than terms, never for fewer.
+            self._offsets = _larger(self._offsets, terms + 1)
+            self._kinds = _larger(self._kinds, terms)
+        slots = len(self._slots)
+        while terms > slots // 2:
+            slots *= 2
+        if slots > len(self._slots):
+            table = np.zeros(slots, np.int64)
+            strings.move_slots(self._slots, table, _shift(slots))
+            self._slots = table
+
+    def _grow(self, size: int) -> None:
+        """Make room where it is missing: half as much again, or twice the hash table."""
+        count = len(self)
+        more = min(count // 2, MOST_TERMS - count) if count >= len(self._kinds) else 0
+        lacking = int(self._offsets[len(self)]) + size > len(self._data)
+        self.reserve(max(1, more), max(size, len(self._data) // 2) if lacking else 0)
+
+    def keys(self, ids: npt.ArrayLike | None = None, *, skip: int = 0) -> tuple[Bytes, Offsets]:
+        """The keys of these numbers, or of all, without their first `skip` bytes, with offsets."""
+        if ids is None:
+            ids = np.arange(len(self), dtype=np.uint32)
+        wanted = self._checked(ids)
+        offsets = np.empty(len(wanted) + 1, np.int64)
+        total = strings.measure_texts(self._offsets, wanted, skip, offsets)
+        buffer = np.empty(total, np.uint8)
+        strings.copy_texts(self._data, self._offsets, wanted, skip, buffer)
+        return buffer, offsets
+
+    def kinds(self, ids: npt.ArrayLike) -> Bytes:
+        """The kind of each of these numbers."""
+        return self._kinds[self._checked(ids)]
+
+    def arrays(self) -> tuple[Bytes, Offsets, Bytes]:
+        """Keys, offsets and kinds as kernels read them; valid until the dictionary grows."""
+        return self._data, self._offsets, self._kinds
+
+    def memory(self) -> int:
+        """The bytes that the arrays take."""
+        return self._slots.nbytes + self._data.nbytes + self._offsets.nbytes + self._kinds.nbytes
+
+    def _checked(self, ids: npt.ArrayLike) -> Ids:
+        wanted = np.ascontiguousarray(ids, np.uint32)
+        if len(wanted) and int(wanted.max()) >= len(self):
+            raise InternalError(f"the dictionary has no term {int(wanted.max())}")
+        return wanted
+
+
+def _shift(slots: int) -> int:
+    """How far a hash, 34 bits wide with three zeros below, is shifted to give a place in a table."""
+    return 34 - (slots.bit_length() - 1)
+
+
+def _larger(array: npt.NDArray[T], size: int) -> npt.NDArray[T]:
+    larger = np.empty(max(size, len(array) + len(array) // 2), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _texts(constants: Sequence[Constant]) -> Texts:
+    """A column of texts from constants."""
+    keys = [c.key for c in constants]
+    ends = np.cumsum([len(k) for k in keys], dtype=np.int64)
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]]) if keys else ends
+    data = np.frombuffer(b"".join(keys), np.uint8)
+    return Texts(data, starts + 1, ends, data[starts] if keys else np.empty(0, np.uint8))
