@@ -1,0 +1,1 @@
+"""The rule language: text to programs and back, and the checks before anything runs."""

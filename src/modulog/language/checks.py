@@ -1,0 +1,244 @@
+"""What is checked before anything runs: errors that stop, warnings that only tell.
+
+`verify` raises the first mistake by position: an unsafe rule, two arities for one predicate, a cycle through
+negation. `check` also returns the warnings of `suspicions`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from modulog.errors import ArityError, Position, ProgramError, StratificationError, UnsafeRuleError, underline
+from modulog.language.graph import components, dependencies, shortest_path
+from modulog.language.model import (
+    Atom,
+    Comparison,
+    Literal,
+    Negation,
+    Predicate,
+    Program,
+    Rule,
+    Variable,
+)
+from modulog.language.places import Diagnostic, by_position, uses
+from modulog.language.printer import print_predicate
+from modulog.language.suspicions import warnings
+
+__all__ = ["Diagnostic", "bound_variables", "check", "verify", "verify_query", "warnings"]
+
+
+class Mistake(NamedTuple):
+    """An error that has not been raised yet."""
+
+    kind: type[ProgramError]
+    message: str
+    position: Position | None
+    hint: str
+
+
+def check(
+    program: Program, text: str | None = None, source: str | None = None, *, known: Collection[str] = ()
+) -> list[Diagnostic]:
+    """Raise the first mistake of a program, else return its warnings.
+
+    `known` names predicates that have facts from elsewhere.
+
+    >>> from modulog.language.parser import parse_program
+    >>> [w.code for w in check(parse_program("p(?x) :- q(?x) ."))]
+    ['no-facts']
+    """
+    verify(program, text)
+    found = warnings(program, text, known=known)
+    if source is None:
+        return found
+    return [Diagnostic(w.code, w.message, w.position or Position(source, 1, 1, 1, 1), w.text) for w in found]
+
+
+def verify(program: Program, text: str | None = None) -> None:
+    """Raise the first mistake of a program, in the order of the text; its message counts the others."""
+    text = program.text if text is None else text
+    _raise_first([*_unsafe(program, text), *_arities(program, text), *_cycles(program)], text)
+
+
+def verify_query(body: tuple[Literal, ...], text: str | None = None) -> None:
+    """Raise the first mistake of a query: a variable that nothing binds, two arities for one predicate."""
+    rule = Rule((), body)
+    _raise_first([*_unsafe_rule(rule, text), *_arities(Program(rules=(rule,)), text)], text)
+
+
+def _raise_first(mistakes: list[Mistake], text: str | None) -> None:
+    if not mistakes:
+        return
+    first = min(mistakes, key=lambda m: by_position(m.position))
+    others = len(mistakes) - 1
+    more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
+    raise first.kind(first.message + more, first.position, text, first.hint)
+
+
+def bound_variables(body: Iterable[Literal]) -> set[str]:
+    """The variables to which a body gives values: by positive atoms, or by `?x = e` where e has a value.
+
+    >>> from modulog.language.parser import parse_query
+    >>> sorted(bound_variables(parse_query("p(?x), ?y = ?x, ?z = 1")))
+    ['x', 'y', 'z']
+    """
+    body = tuple(body)
+    bound = {v.name for literal in body if isinstance(literal, Atom) for v in literal.variables()}
+    pending = [b for b in body if isinstance(b, Comparison) and b.operator == "="]
+    while True:
+        left_over = []
+        for equation in pending:
+            names = [v.name for v in equation.variables() if not v.anonymous and v.name not in bound]
+            if len(names) == 1 and len(set(equation.variables())) == len(list(equation.variables())):
+                bound.add(names[0])
+            elif names:
+                left_over.append(equation)
+        if len(left_over) == len(pending):
+            return bound
+        pending = left_over
+
+
+def _unsafe(program: Program, text: str | None) -> Iterator[Mistake]:
+    for fact in program.facts:
+        if variables := [term for term in fact.terms if isinstance(term, Variable)]:
+            shown = "_" if variables[0].anonymous else f"?{variables[0].name}"
+            place = _variable_place(fact.position, variables[0].name, text)
+            yield Mistake(
+                UnsafeRuleError, f"a fact has no variables, this one has `{shown}`", place, _FACT_HINT
+            )
+    for rule in program.rules:
+        yield from _unsafe_rule(rule, text)
+
+
+_FACT_HINT = "write a constant, or give the rule a body with `:-`"
+
+
+def _unsafe_rule(rule: Rule, text: str | None) -> Iterator[Mistake]:
+    bound = bound_variables(rule.body)
+    reported: set[str] = set()
+    parts: list[Atom | Negation | Comparison] = [
+        *rule.heads,
+        *(b for b in rule.body if not isinstance(b, Atom)),
+    ]
+    for part in parts:
+        terms = (part.left, part.right) if isinstance(part, Comparison) else _atom(part).terms
+        for name in dict.fromkeys(term.name for term in terms if isinstance(term, Variable)):
+            if name == "_":
+                if isinstance(part, Negation):
+                    continue
+            elif name in bound or name in reported:
+                continue
+            reported.add(name)
+            message, hint = _unbound(rule, part, name)
+            yield Mistake(UnsafeRuleError, message, _variable_place(part.position, name, text), hint)
+
+
+def _unbound(rule: Rule, part: Atom | Negation | Comparison, name: str) -> tuple[str, str]:
+    """Message and hint for a variable without a value."""
+    if name == "_":
+        where = "a comparison" if isinstance(part, Comparison) else "a head"
+        return f"`_` in {where} has no value", "name the variable and bind it by a positive atom of the body"
+    bind = f"use `?{name}` in a positive atom of the body"
+    if isinstance(part, Comparison):
+        return f"`?{name}` is compared, but nothing gives it a value", bind
+    if isinstance(part, Atom):
+        return f"`?{name}` of the head is bound by no positive atom of the body", bind
+    times = sum(1 for other in (*rule.heads, *rule.body) for v in _variables(other) if v.name == name)
+    message = f"`?{name}` of a negated atom is bound by no positive atom of the body"
+    if times == 1:
+        return message, f'write `_` in place of `?{name}` to say "for no value", or {bind}'
+    return message, f"{bind}; for a pattern inside the negation define a predicate of its own and negate that"
+
+
+def _atom(part: Atom | Negation) -> Atom:
+    return part.atom if isinstance(part, Negation) else part
+
+
+def _variables(literal: Literal) -> Iterator[Variable]:
+    return (literal.atom if isinstance(literal, Negation) else literal).variables()
+
+
+def _variable_place(position: Position | None, name: str, text: str | None) -> Position | None:
+    """The place of a variable inside the stretch of text where it occurs."""
+    if position is None or text is None:
+        return position
+    pattern = re.compile(r"(?<![\w:?])_(?![\w:])" if name == "_" else rf"\?{re.escape(name)}(?!\w)")
+    lines = text.split("\n")[position.line - 1 : position.end_line]
+    for i, line in enumerate(lines):
+        number = position.line + i
+        start = position.column - 1 if i == 0 else 0
+        end = position.end_column - 1 if number == position.end_line else len(line)
+        if match := pattern.search(line, start, end):
+            return Position(position.source, number, match.start() + 1, number, match.end() + 1)
+    return position
+
+
+def _arities(program: Program, text: str | None) -> Iterator[Mistake]:
+    """Predicates with two arities; one named by an IRI may be a class and a property at once."""
+    found: dict[str, dict[int, Position | None]] = {}
+    for name, arity, position in uses(program):
+        places = found.setdefault(name, {})
+        if arity not in places or by_position(position) < by_position(places[arity]):
+            places[arity] = position
+    for name, places in found.items():
+        if len(places) == 1:
+            continue
+        first, *others = sorted(places, key=lambda arity: by_position(places[arity]))
+        for arity in others:
+            if name.startswith("<") and {first, arity} == {1, 2}:
+                continue
+            shown = print_predicate(name)
+            start = places[first]
+            other = f"at {start}" if start else "elsewhere"
+            message = f"`{shown}` has {_arguments(arity)} here, but {first} {other}"
+            hint = "a predicate has one number of arguments"
+            if start and text is not None:
+                hint += f"; the other place is\n{underline(text, start)}"
+            yield Mistake(ArityError, message, places[arity], hint)
+
+
+def _arguments(number: int) -> str:
+    return f"{number} argument" if number == 1 else f"{number} arguments"
+
+
+def _cycles(program: Program) -> Iterator[Mistake]:
+    """One mistake for each component of the predicates that has a negation inside."""
+    graph = dependencies(program.rules)
+    owner = {node: i for i, group in enumerate(components(graph, graph)) for node in group}
+    broken: set[int] = set()
+    for rule in program.rules:
+        for negation in (b for b in rule.body if isinstance(b, Negation)):
+            negated = negation.atom.predicate
+            head = next((h.predicate for h in rule.heads if owner[h.predicate] == owner[negated]), None)
+            if head is None or owner[negated] in broken:
+                continue
+            broken.add(owner[negated])
+            within = {node for node, group in owner.items() if group == owner[negated]}
+            yield _cycle(program, rule, negation, [head, *shortest_path(negated, head, graph, within)])
+
+
+def _cycle(program: Program, rule: Rule, negation: Negation, path: list[Predicate]) -> Mistake:
+    """The mistake for a cycle that starts with a negation; each step names a rule that makes it."""
+    steps = [print_predicate(path[0].name), f"~{print_predicate(path[1].name)}"]
+    places = [rule.position]
+    for needs, needed in itertools.pairwise(path[1:]):
+        maker, sign = _maker(program, needs, needed)
+        steps.append(sign + print_predicate(needed.name))
+        places.append(maker.position)
+    rules = ", ".join(dict.fromkeys(str(place) for place in places if place))
+    message = f"a predicate depends on its own negation: {' -> '.join(steps)}"
+    where = f" (rules at {rules})" if rules else ""
+    hint = "negate only predicates that do not depend on the head"
+    return Mistake(StratificationError, message + where, negation.position, hint)
+
+
+def _maker(program: Program, needs: Predicate, needed: Predicate) -> tuple[Rule, str]:
+    """A rule through which one predicate needs another, positively if there is such a rule."""
+    makers = [rule for rule in program.rules if any(head.predicate == needs for head in rule.heads)]
+    for rule in makers:
+        if any(atom.predicate == needed for atom in rule.atoms):
+            return rule, ""
+    return next(rule for rule in makers if any(atom.predicate == needed for atom in rule.negations)), "~"

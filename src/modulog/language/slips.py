@@ -1,0 +1,288 @@
+"""Syntax errors in plain words: what is wrong, where, and what would be right.
+
+Lark tells which token it could not take and what it had read so far. The detectors below look for slips that
+people really make, in order; the first that recognises one explains it. If none does, the message says what
+could stand there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+
+from modulog.errors import InternalError, ParseError, Position
+from modulog.language.scene import Scene, Slip, is_token, place, scene_of
+
+
+def explain(error: UnexpectedInput, text: str, source: str, *, query: bool) -> ParseError:
+    """The error to show for what Lark raised."""
+    if not isinstance(error, UnexpectedToken):
+        raise InternalError(f"the grammar let a character through: {error}")
+    scene = scene_of(error, text, source, query)
+    slip = next((slip for detect in _DETECTORS if (slip := detect(scene))), None) or _unexpected(scene)
+    return ParseError(slip.message, slip.position, text, slip.hint)
+
+
+def _quotes(scene: Scene) -> Slip | None:
+    match = re.match(r"'''|\"\"\"|'|\"", scene.rest)
+    if scene.token.type != "BAD" or not match:
+        return None
+    quote = match[0]
+    last = scene.last
+    if (
+        is_token(last, "TERM")
+        and last in ('""', "''")
+        and last.end_pos == scene.token.start_pos
+        and quote[0] == last[0]
+    ):
+        return Slip("this string is never closed", place(last, scene.source), f"end it with {quote[0] * 3}")
+    if len(quote) == 3:
+        return Slip("this string is never closed", scene.here(3), f"end it with {quote}")
+    hint = f"close it with {quote} on the same line; a string over several lines stands between {quote * 3}"
+    return Slip("this string is never closed", scene.here(len(scene.rest.split("\n")[0].rstrip())), hint)
+
+
+def _variable(scene: Scene) -> Slip | None:
+    if not scene.rest.startswith("?") or scene.token.type != "BAD":
+        return None
+    return Slip(
+        "a variable without a name", scene.here(1), "write the name directly behind the `?`, as in `?x`"
+    )
+
+
+_LATER = (
+    (r"#\w+\s*\(", "aggregates such as `#sum(…)` are not supported yet"),
+    (r"!\w+(?!\s*[\w(])", "existential variables such as `!v` are not supported yet"),
+    (r"\$\w+", "parameters such as `$name` are not supported"),
+    (r"[+*/-]", "arithmetic (`+ - * /`) is not supported yet"),
+)
+
+
+def _later(scene: Scene) -> Slip | None:
+    """What the language does not have, or not yet."""
+    for pattern, message in _LATER:
+        if match := re.match(pattern, scene.rest):
+            if match[0][0] in "+-*/" and not scene.in_body and scene.open is None:
+                continue
+            shown = match[0][:-1].rstrip() if match[0][-1] == "(" else match[0]
+            return Slip(message, scene.here(len(shown)))
+    last = scene.last
+    name = is_token(last, "NAME", "PNAME", "IRI")
+    if name and scene.token.type == "LPAR" and not scene.directive:
+        return Slip(f"function calls such as `{last}(…)` are not supported yet", place(last, scene.source))
+    if scene.token.type in ("EQUALS", "COMPARE") and scene.in_body and is_token(last, "ATOM", "RPAR"):
+        return Slip("function calls in comparisons are not supported yet", place(last, scene.source))
+    if (
+        scene.token.type == "LPAR"
+        and is_token(last, "EQUALS", "COMPARE", "LPAR", "COMMA")
+        and not scene.directive
+    ):
+        return Slip("arithmetic with parentheses is not supported yet", scene.here(1))
+    if name and last == "f" and re.match(r"[\"']", scene.rest) and last.end_pos == scene.token.start_pos:
+        return Slip('format strings such as f"…" are not supported', place(last, scene.source))
+    return None
+
+
+def _directive(scene: Scene) -> Slip | None:
+    match = re.match(r"@(\w*)", scene.rest)
+    if not match or scene.token.type != "BAD" or scene.read:
+        return None
+    known = "directives are @prefix, @base, @import, @export and @output"
+    word = "is not supported" if match[1] in ("declare", "parameter") else "is not a directive"
+    return Slip(f"`{match[0]}` {word}", scene.here(len(match[0])), known)
+
+
+def _arrow(scene: Scene) -> Slip | None:
+    match = re.match(r"<-|<=|<--|:[\u2010-\u2015\u2212]|:\s+-|:=|:\s|-:|->|=>|←|→|⟵|:(?=\w)", scene.rest)
+    wanted = "ARROW" in scene.expected
+    if not match or not wanted or scene.in_body:
+        return None
+    shown = match[0].rstrip()
+    return Slip(
+        f"`{shown}` is not the arrow of a rule", scene.here(len(shown)), "write `:-` between head and body"
+    )
+
+
+def _negation(scene: Scene) -> Slip | None:
+    match = re.match(r"(!|¬|-|NOT\b|Not\b|\\\+)\s*(?=[\w<:])", scene.rest)
+    head = "negate in the body: `p(?x) :- q(?x), ~r(?x) .`"
+    if scene.token.type == "NOT" and {"ATOM", "NOT"} & scene.expected == {"ATOM"} and not scene.in_body:
+        return Slip("a head cannot be negated", scene.here(), head)
+    if is_token(scene.last, "NAME") and scene.last == "not" and not scene.in_body and not scene.directive:
+        return Slip("a head cannot be negated", place(scene.last, scene.source), head)
+    if match and "ATOM" in scene.expected and scene.token.type == "BAD":
+        return Slip(f"`{match[1]}` does not negate", scene.here(len(match[1])), "write `~p(…)` or `not p(…)`")
+    if (
+        is_token(scene.last, "NAME")
+        and scene.last in ("NOT", "Not")
+        and scene.token.type in ("ATOM", "NAME", "PNAME")
+    ):
+        found = place(scene.last, scene.source)
+        return Slip(f"`{scene.last}` does not negate", found, "write `~p(…)` or `not p(…)`, in small letters")
+    return None
+
+
+def _operator(scene: Scene) -> Slip | None:
+    last, rest = scene.last, scene.rest
+    if is_token(last, "COMPARE", "EQUALS") and scene.token.start_pos == last.end_pos:
+        both = last + rest[:1]
+        right = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">=", "=!": "!="}.get(both)
+        if right:
+            first = place(last, scene.source)
+            both_at = Position(scene.source, first.line, first.column, first.line, first.column + 2)
+            return Slip(f"`{both}` is not an operator", both_at, f"write `{right}`")
+    words = {"&": ",", "∧": ",", "and": ",", "AND": ",", "≠": "!=", "≤": "<=", "≥": ">=", ";": "."}
+    match = re.match(r"&&?|∧|;|≠|≤|≥|(?:and|AND)\b", rest)
+    if match and not {"ATOM", "TERM"} & scene.expected:
+        right = words[match[0][:1] if match[0][0] == "&" else match[0]]
+        return Slip(f"`{match[0]}` has no meaning here", scene.here(len(match[0])), f"write `{right}`")
+    return None
+
+
+def _hash(scene: Scene) -> Slip | None:
+    if not scene.rest.startswith("#"):
+        return None
+    return Slip("`#` does not start a comment", scene.here(1), "comments start with `%` or `//`")
+
+
+def _bracket(scene: Scene) -> Slip | None:
+    """A parenthesis or a brace that is still open where the statement goes on or ends."""
+    opened = scene.open
+    if opened is None:
+        return None
+    if scene.token.type == "DOT" and is_token(scene.last, "NAME") and re.match(r"\.\w", scene.rest):
+        return Slip("a name has no full stops", scene.here(1), "quote it to make a string")
+    closers = ("ARROW", "DOT", "$END", "RBRACE", "RPAR")
+    starts = scene.token.type in ("ATOM", "NAME", "PNAME", "IRI") or scene.token.type.startswith("AT_")
+    later_line = starts and (scene.token.line or 1) > scene.behind().line
+    if scene.token.type not in closers and not later_line:
+        return None
+    close = ")" if opened == "(" else "}"
+    if (scene.token.type, close) in (("RPAR", ")"), ("RBRACE", "}")):
+        return None
+    what = "parenthesis" if opened == "(" else "brace"
+    return Slip(f"this {what} is never closed", place(opened, scene.source), f"add `{close}`")
+
+
+def _stop(scene: Scene) -> Slip | None:
+    """A full stop or a comma that is missing before something that could only follow one."""
+    kind = scene.token.type
+    starts = kind in ("ATOM", "NAME", "PNAME", "IRI")
+    if not scene.read:
+        return None
+    if scene.open is not None and "RPAR" in scene.expected and (starts or kind == "TERM"):
+        return Slip("a comma is missing between two terms", scene.behind(), "separate terms by `,`")
+    if "DOT" not in scene.expected or scene.last == ".":
+        return None
+    first = place(scene.read[0], scene.source)
+    fresh = (scene.token.line or 1) > scene.behind().line and (scene.token.column or 1) <= first.column
+    if kind == "$END" or kind.startswith("AT_") or (starts and fresh):
+        return Slip("a full stop is missing", scene.behind(), "end each rule, fact and directive with ` .`")
+    if not starts and kind not in ("NOT", "TERM"):
+        return None
+    if scene.in_body:
+        return Slip("a comma is missing", scene.behind(), "separate the literals of a body by `,`")
+    if scene.directive:
+        return None
+    wanted = "`:-` before the body, `,` before another head, or ` .` at the end"
+    return Slip("`:-` or a comma is missing", scene.behind(), wanted)
+
+
+def _bare(scene: Scene) -> Slip | None:
+    """A name where an atom belongs."""
+    last = scene.last
+    if not is_token(last, "NAME", "PNAME", "IRI") or scene.directive or "LPAR" not in scene.expected:
+        return None
+    if scene.token.type in ("COMMA", "DOT", "ARROW", "$END"):
+        hint = f"write `{last}()` for a predicate without arguments"
+        return Slip(f"`{last}` alone is not an atom", place(last, scene.source), hint)
+    if scene.token.type == "BAD" and scene.rest[0] in "[{":
+        return Slip(f"`{scene.rest[0]}` does not open the arguments", scene.here(1), f"write `{last}(…)`")
+    return None
+
+
+def _number(scene: Scene) -> Slip | None:
+    match = re.match(r"[0-9][\w.]*\w", scene.rest)
+    if scene.token.type != "BAD" or not match:
+        return None
+    hint = f'a name starts with a letter; quote a string: "{match[0]}"'
+    return Slip(f"`{match[0]}` is neither a number nor a name", scene.here(len(match[0])), hint)
+
+
+def _iri(scene: Scene) -> Slip | None:
+    match = re.match(r"<[^\s>]*", scene.rest)
+    if not match or "IRI" not in scene.expected or scene.token.type == "IRI":
+        return None
+    hint = (
+        "close it with `>`; spaces, quotes and braces are not allowed inside (write them as \\u0020 or %20)"
+    )
+    return Slip("this IRI cannot be read", scene.here(len(match[0])), hint)
+
+
+_DETECTORS: tuple[Callable[[Scene], Slip | None], ...] = (
+    _quotes,
+    _variable,
+    _directive,
+    _arrow,
+    _negation,
+    _operator,
+    _later,
+    _hash,
+    _bare,
+    _iri,
+    _number,
+    _bracket,
+    _stop,
+)
+
+_MARKS = {
+    "ARROW": "`:-`",
+    "COMMA": "`,`",
+    "DOT": "`.`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+}
+
+
+def _unexpected(scene: Scene) -> Slip:
+    """The fallback: what stands there, and what could."""
+    wanted = list(_wanted(scene.expected)) or ["nothing more"]
+    hint = "expected " + (" or ".join([", ".join(wanted[:-1]), wanted[-1]]) if len(wanted) > 1 else wanted[0])
+    if scene.query and scene.token.type == "ARROW":
+        hint = "a query is the body of a rule, without head and `:-`"
+    if not scene.rest:
+        what = "an empty query" if not scene.read else "the text ends too early"
+        return Slip(what, scene.behind(), hint)
+    shown = scene.token.split("\n")[0]
+    return Slip(f"`{shown}` cannot stand here", scene.here(len(shown)), hint)
+
+
+def _wanted(expected: frozenset[str]) -> Iterator[str]:
+    """Expected terminals in words."""
+    if "AT_IMPORT" in expected:
+        yield "a fact, a rule or a directive"
+    elif "ATOM" in expected:
+        yield (
+            "an atom such as p(?x), a negated atom or a comparison"
+            if "TERM" in expected
+            else "an atom such as p(?x)"
+        )
+    elif "TERM" in expected:
+        yield "a term: a variable, a name, a number, a string or an IRI"
+    elif {"NAME", "PNAME", "IRI"} <= expected:
+        yield "the name of a predicate"
+    elif "NAME" in expected:
+        yield "a name"
+    elif "PNAME" in expected:
+        yield "a prefix such as `ex:`"
+    elif "IRI" in expected:
+        yield "an IRI such as <http://example.org/>"
+    if "COMPARE" in expected:
+        yield "one of = != < <= > >="
+    elif "EQUALS" in expected:
+        yield "`=`"
+    yield from (word for name, word in _MARKS.items() if name in expected and "ATOM" not in expected)

@@ -1,0 +1,130 @@
+"""Every syntax error: where it is shown, what it says and what it advises."""
+
+from __future__ import annotations
+
+import pytest
+
+from modulog.errors import ParseError
+from modulog.language.parser import parse_program, parse_query
+
+EX = "@prefix ext: <http://e.org/> .\n"
+
+CASES = [
+    ("p(a)\nq(b) .", 1, 5, "a full stop is missing", "end each rule"),
+    ("p(?x) :- q(?x)", 1, 15, "a full stop is missing", "end each rule"),
+    ("p(?x) :- q(?x)\nr(?x) :- s(?x) .", 1, 15, "a full stop is missing", "end each rule"),
+    ("@output p\np(a) .", 1, 10, "a full stop is missing", "end each rule"),
+    ("p(a)\n@output p .", 1, 5, "a full stop is missing", "end each rule"),
+    ("p(?x) :- q(?x) r(?x) .", 1, 15, "a comma is missing", "separate the literals"),
+    ("p(?x) :- q(?x)\n    r(?x) .", 1, 15, "a comma is missing", "separate the literals"),
+    ("p(?x) q(?x) .", 1, 6, "`:-` or a comma is missing", "`:-` before the body"),
+    ("p(a b) .", 1, 4, "a comma is missing between two terms", "separate terms"),
+    ('p("abc, ?x) .\nq("x") .', 1, 3, "this string is never closed", 'close it with "'),
+    ('p(a, """abc) .', 1, 6, "this string is never closed", 'end it with """'),
+    ("p(?x, ?y :- q(?x, ?y) .", 1, 2, "this parenthesis is never closed", "add `)`"),
+    ("p(?x, ?y\nq(?x) .", 1, 2, "this parenthesis is never closed", "add `)`"),
+    ("p(a) :- q(a", 1, 10, "this parenthesis is never closed", "add `)`"),
+    ('@import p :- csv{resource="x" .', 1, 17, "this brace is never closed", "add `}`"),
+    ("p(ex:a) .", 1, 3, "unknown prefix `ex:`", "declare it: `@prefix ex:"),
+    ("p(a,\n  xsd:b) .", 2, 3, "unknown prefix `xsd:`", "<http://www.w3.org/2001/XMLSchema#>"),
+    (EX + "p(ex:a) .", 2, 3, "unknown prefix `ex:`", "did you mean `ext:`?"),
+    (EX + "p(other:a) .", 2, 3, "unknown prefix `other:`", "(known prefixes: `ext:`)"),
+    ("ex:p(a) .", 1, 1, "unknown prefix `ex:`", "declare it"),
+    ("p(%\na, ex:b) .", 2, 4, "unknown prefix `ex:`", "declare it"),
+    ('p("a"^^ex:b) .', 1, 3, "unknown prefix `ex:`", "declare it"),
+    ("p(?x) <- q(?x) .", 1, 7, "`<-` is not the arrow of a rule", "write `:-`"),
+    ("p(?x) :– q(?x) .", 1, 7, "`:–` is not the arrow of a rule", "write `:-`"),
+    ("p(?x) : - q(?x) .", 1, 7, "`: -` is not the arrow of a rule", "write `:-`"),
+    ("p(?x) := q(?x) .", 1, 7, "`:=` is not the arrow of a rule", "write `:-`"),
+    ("p(?x) ← q(?x) .", 1, 7, "`←` is not the arrow of a rule", "write `:-`"),
+    ("p(?x) :- q(?x), !r(?x) .", 1, 17, "`!` does not negate", "write `~p(…)`"),
+    ("p(?x) :- q(?x), NOT r(?x) .", 1, 17, "`NOT` does not negate", "in small letters"),
+    ("~p(a) :- q(a) .", 1, 1, "a head cannot be negated", "negate in the body"),
+    ("not p(a) .", 1, 1, "a head cannot be negated", "negate in the body"),
+    ("p(?x) :- q(? x) .", 1, 12, "a variable without a name", "directly behind the `?`"),
+    ("p(?_) .", 1, 3, "`?_` is not a variable", "write `_`"),
+    ("_(a) .", 1, 1, "`_` cannot name a predicate", "a predicate is a name"),
+    ("p(?x) :- q .", 1, 10, "`q` alone is not an atom", "write `q()`"),
+    ("p .", 1, 1, "`p` alone is not an atom", "write `p()`"),
+    ("p :- q(a) .", 1, 1, "`p` alone is not an atom", "write `p()`"),
+    ("p[a] .", 1, 2, "`[` does not open the arguments", "write `p(…)`"),
+    ("p(?x) :- q(?x), ?x == 2 .", 1, 20, "`==` is not an operator", "write `=`"),
+    ("p(?x) :- q(?x), ?x <> 2 .", 1, 20, "`<>` is not an operator", "write `!=`"),
+    ("p(?x) :- q(?x), ?x ≠ 2 .", 1, 20, "`≠` has no meaning here", "write `!=`"),
+    ("p(?x) :- q(?x) & r(?x) .", 1, 16, "`&` has no meaning here", "write `,`"),
+    ("p(a) ;", 1, 6, "`;` has no meaning here", "write `.`"),
+    ("# comment\np(a) .", 1, 1, "`#` does not start a comment", "`%` or `//`"),
+    ("p(0b11) .", 1, 3, "`0b11` is neither a number nor a name", "quote a string"),
+    ("p(a.b) .", 1, 4, "a name has no full stops", "quote it"),
+    ("p(<a b>) .", 1, 3, "this IRI cannot be read", "close it with `>`"),
+    (r'p("\q") .', 1, 3, r"unknown escape `\q`", "escapes are"),
+    ("p(a,) .", 1, 5, "`)` cannot stand here", "expected a term"),
+    ("p(a)) .", 1, 5, "`)` cannot stand here", "expected `:-`, `,` or `.`"),
+    ("p(?x) :- .", 1, 10, "`.` cannot stand here", "expected an atom"),
+    ("p(?x) :- q(?x), ?x 3 .", 1, 20, "`3` cannot stand here", "expected one of = != < <= > >="),
+    (", p(a) .", 1, 1, "`,` cannot stand here", "expected a fact, a rule or a directive"),
+    ("@foo p .", 1, 1, "`@foo` is not a directive", "directives are @prefix"),
+    ("@declare p(any) .", 1, 1, "`@declare` is not supported", "directives are @prefix"),
+    ("@parameter $x = 1 .", 1, 1, "`@parameter` is not supported", "directives are @prefix"),
+    ("@prefix ex <http://e.org/> .", 1, 9, "this does not name a prefix", "with the colon"),
+    ("@prefix ex:a <http://e.org/> .", 1, 9, "this does not name a prefix", "with the colon"),
+    ("@base http://e.org .", 1, 7, "`http:` cannot stand here", "expected an IRI"),
+    ("@import p csv{} .", 1, 11, "`csv` cannot stand here", "expected `:-`"),
+    ("@import p :- json{} .", 1, 14, "unknown format `json`", "formats are csv"),
+    ("@import p :- csv{a=1, a=2} .", 1, 23, "the option `a` is given twice", None),
+    ("@import p :- csv{a=?x} .", 1, 20, "an option takes a constant, not a variable", None),
+    ('@import p :- csv{resource=f"x"} .', 1, 27, 'format strings such as f"…" are not supported', None),
+    ("p(?x + 1) :- q(?x) .", 1, 6, "arithmetic (`+ - * /`) is not supported yet", None),
+    ("p(?x-1) :- q(?x) .", 1, 5, "arithmetic (`+ - * /`) is not supported yet", None),
+    ("p(?x) :- q(?x), ?y = ?x * 2 .", 1, 25, "arithmetic (`+ - * /`) is not supported yet", None),
+    ("p(?x) :- q(?x), ?y = (?x) .", 1, 22, "arithmetic with parentheses is not supported yet", None),
+    ("p(f(?x)) :- q(?x) .", 1, 3, "function calls such as `f(…)` are not supported yet", None),
+    ("p(?x) :- q(?x), f(?x) = 2 .", 1, 17, "function calls in comparisons are not supported yet", None),
+    ("p(#sum(?x)) :- q(?x) .", 1, 3, "aggregates such as `#sum(…)` are not supported yet", None),
+    ("p(!v) :- q(?x) .", 1, 3, "existential variables such as `!v` are not supported yet", None),
+    ("p($a) .", 1, 3, "parameters such as `$name` are not supported", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message", "hint"), CASES, ids=[case[0] for case in CASES]
+)
+def test_program(text: str, line: int, column: int, message: str, hint: str | None) -> None:
+    for before in ("", "a(b) .\nc(?x) :- a(?x) .\n"):
+        with pytest.raises(ParseError) as caught:
+            parse_program(before + text, "rules.rls", check=False)
+        error = caught.value
+        shift = before.count("\n")
+        assert error.position is not None
+        assert (error.position.line, error.position.column) == (line + shift, column)
+        assert error.message == message
+        assert (error.hint or "") == "" if hint is None else hint in (error.hint or "")
+        assert str(error).startswith(f"rules.rls:{line + shift}:{column}: {message}\n")
+        assert "^" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message", "hint"),
+    [
+        ("", 1, "an empty query", "expected an atom"),
+        ("p(a", 2, "this parenthesis is never closed", "add `)`"),
+        ("p", 1, "`p` alone is not an atom", "write `p()`"),
+        ("p(a),", 6, "the text ends too early", "expected an atom"),
+        ("p(a) q(b)", 5, "a comma is missing", "separate the literals"),
+        ("p(a) :- q(a)", 6, "`:-` cannot stand here", "without head and `:-`"),
+        ("p(a) . q(b)", 8, "`q(b)` cannot stand here", "expected nothing more"),
+    ],
+)
+def test_query(text: str, column: int, message: str, hint: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_query(text)
+    assert caught.value.position is not None
+    assert (caught.value.position.column, caught.value.message) == (column, message)
+    assert hint in (caught.value.hint or "")
+
+
+def test_the_parser_works_after_an_error() -> None:
+    with pytest.raises(ParseError):
+        parse_program("p(a) . @prefix a: <http://1/> . q(")
+    program = parse_program("q(b) .")
+    assert (len(program.facts), program.prefixes) == (1, ())
