@@ -1,0 +1,73 @@
+"""Which columns of a table are the arguments of a predicate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from modulog.errors import DataError
+from modulog.terms.arrow import is_turtle
+from modulog.terms.columns import encode_arrow
+from modulog.terms.dictionary import Dictionary, Ids
+
+CHUNK = 1 << 20
+
+
+def choose_columns(
+    names: Sequence[str] | None,
+    width: int,
+    arity: int | None,
+    columns: Sequence[int | str] | None,
+    source: str,
+) -> list[int]:
+    """The positions of the columns to read, in the order of the arguments."""
+    if columns is None:
+        if arity is not None and width != arity:
+            shown = f" ({', '.join(names)})" if names else ""
+            raise DataError(
+                f"{source}: {plural(width, 'column')}{shown} where {plural(arity, 'argument')} should be"
+            )
+        return list(range(width))
+    if arity is not None and len(columns) != arity:
+        raise DataError(f"{source}: {plural(len(columns), 'column')} named for {plural(arity, 'argument')}")
+    known = list(names or ())
+    chosen = []
+    for column in columns:
+        place = known.index(column) if isinstance(column, str) and column in known else column
+        if not isinstance(place, int) or not 0 <= place < width:
+            have = f"columns {', '.join(map(repr, known))}" if known else plural(width, "column")
+            raise DataError(f"{source}: there is no column {column!r}, but {have}")
+        chosen.append(place)
+    return chosen
+
+
+def encode_batches(
+    batches: Iterator[pa.RecordBatch], dictionary: Dictionary, chosen: Sequence[int], source: str
+) -> Iterator[Ids]:
+    """Record batches as chunks of numbers; errors name the source, the column and the row."""
+    row = 1
+    for whole in batches:
+        for start in range(0, whole.num_rows, CHUNK):
+            batch = whole.slice(start, CHUNK)
+            ids = np.empty((len(chosen), batch.num_rows), np.uint32)
+            for place, column in enumerate(chosen):
+                field = batch.schema.field(column)
+                try:
+                    ids[place] = encode_arrow(
+                        dictionary, batch.column(column), row=row, turtle=is_turtle(field)
+                    )
+                except DataError as error:
+                    raise DataError(f"{source}: column {field.name!r}, {error}") from error
+            row += batch.num_rows
+            yield ids
+
+
+def plural(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> plural(1, "column"), plural(2, "column")
+    ('1 column', '2 columns')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,254 @@
+"""Facts from CSV and TSV files.
+
+The file is cut into blocks of whole rows; PyArrow splits them into columns of text in a thread of its own,
+which also types and hashes the fields, while this one gives them numbers. What a field means is said in
+`docs/terms.md`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from modulog.errors import DataError
+from modulog.formats.columns import CHUNK, choose_columns, plural
+from modulog.formats.headers import check_first_rows
+from modulog.formats.records import Record, count_lines_before, open_stream, records
+from modulog.kernels.csv import mark_fields
+from modulog.terms.columns import column_texts
+from modulog.terms.dictionary import Bytes, Dictionary, Ids, Texts, frozen
+
+BLOCK = 1 << 22
+LONGEST_ROW = 1 << 26
+_AHEAD = 3
+_BOM = b"\xef\xbb\xbf"
+
+
+def read_csv(
+    path: str | os.PathLike[str],
+    dictionary: Dictionary,
+    *,
+    arity: int | None = None,
+    delimiter: str = ",",
+    header: bool = False,
+    strings: bool = False,
+    columns: Sequence[int | str] | None = None,
+) -> Iterator[Ids]:
+    """The facts of a file in chunks of numbers.
+
+    `columns` names the columns to read, by position from 0 or, with a header, by name; `strings` turns typing
+    off.
+    """
+    if len(delimiter) != 1 or (not " " <= delimiter <= "~" and delimiter != "\t") or delimiter == '"':
+        raise DataError(f"{delimiter!r} cannot separate fields: it must be one ASCII character, and no quote")
+    if arity == 0:
+        return _read_nullary(path)
+    return _read(_Source(str(path), delimiter.encode(), header, strings), dictionary, arity, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A file and how to read it."""
+
+    path: str
+    delimiter: bytes
+    header: bool
+    strings: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Whole rows of a file: the bytes, where they start in it, and the bytes with marks if there are quotes."""
+
+    data: bytes
+    offset: int
+    marked: Bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How many fields a row has, and which of them are read, in this order."""
+
+    width: int
+    chosen: tuple[int, ...]
+
+
+def _read(
+    source: _Source, dictionary: Dictionary, arity: int | None, columns: Sequence[int | str] | None
+) -> Iterator[Ids]:
+    blocks = _blocks(source)
+    first, layout = _begin(source, blocks, arity, columns)
+    if first is None or layout is None:
+        return
+    with ThreadPoolExecutor(1, thread_name_prefix="modulog-csv") as pool:
+        waiting: deque[Future[list[Texts]]] = deque([pool.submit(_parse, source, layout, first)])
+        try:
+            while waiting:
+                while len(waiting) < _AHEAD and (block := next(blocks, None)) is not None:
+                    waiting.append(pool.submit(_parse, source, layout, block))
+                texts = waiting.popleft().result()
+                ids = np.stack([dictionary.encode_texts(column) for column in texts])
+                for start in range(0, ids.shape[1], CHUNK):
+                    yield np.ascontiguousarray(ids[:, start : start + CHUNK])
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _blocks(source: _Source) -> Iterator[_Block]:
+    """Cut a file after rows; a row that does not end is reported where it starts."""
+    with open_stream(source.path) as stream:
+        rest, offset, final = b"", 0, False
+        while not final:
+            try:
+                data = stream.read(BLOCK)
+            except OSError as error:
+                raise DataError(f"{source.path}: cannot be read: {error}") from error
+            final = not data
+            if offset == 0 and not rest and data.startswith(_BOM):
+                data, offset = data[3:], 3
+            rest += data
+            if final and rest and not rest.endswith((b"\n", b"\r")):
+                rest += b"\n"
+            if not rest:
+                continue
+            end, marked = _last_row_end(source, rest, offset, final)
+            if end:
+                yield _Block(rest[:end], offset, marked)
+                rest, offset = rest[end:], offset + end
+
+
+def _last_row_end(source: _Source, data: bytes, offset: int, final: bool) -> tuple[int, Bytes | None]:
+    """Where the last whole row ends, and the rows with marks if they need any."""
+    if not _needs_marks(data) and (end := data.rfind(b"\n") + 1):
+        return end, None
+    end, marked, opened = _mark(source, data, final)
+    if opened >= 0 and (final or len(data) - opened > LONGEST_ROW):
+        line = count_lines_before(source.path, offset + opened) + 1
+        raise DataError(f"{source.path}:{line}: a quote opens a field and nothing closes it")
+    if not end and len(data) > LONGEST_ROW:
+        line = count_lines_before(source.path, offset) + 1
+        raise DataError(f"{source.path}:{line}: a row of more than {LONGEST_ROW:,} bytes")
+    return end, marked
+
+
+def _needs_marks(data: bytes) -> bool:
+    return b'"' in data or b"\x01" in data
+
+
+def _mark(source: _Source, data: bytes, final: bool) -> tuple[int, Bytes, int]:
+    """The end of the last row, the rows with marks, and where an open quote is."""
+    marked = np.empty(len(data) + len(data) // 2 + 2, np.uint8)
+    block = frozen(np.frombuffer(data, np.uint8))
+    read, written, opened = mark_fields(block, source.delimiter[0], final, marked)
+    return read, marked[:written], opened
+
+
+def _begin(
+    source: _Source, blocks: Iterator[_Block], arity: int | None, columns: Sequence[int | str] | None
+) -> tuple[_Block | None, _Layout | None]:
+    """Look at the first rows: how wide they are, where the header ends, which columns are meant."""
+    names: tuple[bytes, ...] | None = None
+    for block in blocks:
+        rows = (r for r in records(block.data, source.delimiter) if not r.blank)
+        first = next(rows, None)
+        if first is not None and source.header and names is None:
+            names = first.fields
+            rest = block.data[first.end :]
+            marked = _mark(source, rest, True)[1] if _needs_marks(rest) else None
+            block = _Block(rest, block.offset + first.end, marked)
+            rows = (r for r in records(block.data, source.delimiter) if not r.blank)
+            first = next(rows, None)
+        if first is None:
+            continue
+        layout = _layout(source, first, names, arity, columns, _line(source, block, first))
+        if not source.header and columns is None:
+            check_first_rows(source.path, first, rows)
+        return block, layout
+    return None, None
+
+
+def _layout(
+    source: _Source,
+    first: Record,
+    names: tuple[bytes, ...] | None,
+    arity: int | None,
+    columns: Sequence[int | str] | None,
+    line: int,
+) -> _Layout:
+    known = [_unquoted(n) for n in names] if names else None
+    width = len(names or first.fields)
+    chosen = choose_columns(known, width, arity, columns, f"{source.path}:{line}")
+    return _Layout(width, tuple(chosen))
+
+
+def _parse(source: _Source, layout: _Layout, block: _Block) -> list[Texts]:
+    """The columns of a block, read, typed and hashed."""
+    quotes = block.marked is not None
+    data = pa.py_buffer(block.marked if quotes else block.data)
+    names = [str(i) for i in range(layout.width)]
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(data),
+            read_options=pa.csv.ReadOptions(use_threads=False, block_size=data.size + 1, column_names=names),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=source.delimiter.decode(), newlines_in_values=quotes, ignore_empty_lines=True
+            ),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                include_columns=[names[i] for i in dict.fromkeys(layout.chosen)],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        _explain(source, layout, block, error)
+    columns = {
+        i: column_texts(table[names[i]].combine_chunks(), typed=not source.strings, marked=quotes)
+        for i in set(layout.chosen)
+    }
+    return [columns[i] for i in layout.chosen]
+
+
+def _explain(source: _Source, layout: _Layout, block: _Block, error: Exception) -> NoReturn:
+    """Say which line of a block is wrong, and how."""
+    for record in records(block.data, source.delimiter):
+        width = len(record.fields)
+        if not record.blank and width != layout.width:
+            raise DataError(
+                f"{source.path}:{_line(source, block, record)}: {plural(width, 'field')}, "
+                f"but the rows before have {layout.width}"
+            ) from error
+        try:
+            block.data[record.start : record.end].decode()
+        except UnicodeDecodeError as problem:
+            line = _line(source, block, record)
+            raise DataError(f"{source.path}:{line}: not UTF-8: {problem.reason}") from error
+    raise DataError(f"{source.path}: cannot be read: {error}") from error
+
+
+def _read_nullary(path: str | os.PathLike[str]) -> Iterator[Ids]:
+    """A predicate without arguments holds if its file has a line, which must be empty."""
+    with open_stream(path) as stream:
+        data = stream.read(LONGEST_ROW).removeprefix(_BOM)
+    for number, line in enumerate(data.splitlines(), 1):
+        if line:
+            raise DataError(f"{path}:{number}: a value where no argument should be")
+    if data:
+        yield np.empty((0, 1), np.uint32)
+
+
+def _line(source: _Source, block: _Block, record: Record) -> int:
+    return count_lines_before(source.path, block.offset) + record.line + 1
+
+
+def _unquoted(field: bytes) -> str:
+    text = field.decode(errors="replace")
+    return text[1:-1].replace('""', '"') if len(text) > 1 and text[0] == text[-1] == '"' else text

@@ -1,0 +1,45 @@
+"""A folder with one file for each predicate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from modulog.errors import DataError
+from modulog.formats.files import file_name
+from modulog.formats.writing import write_csv, write_parquet
+from modulog.language.model import Predicate
+from modulog.terms.dictionary import Dictionary, Ids
+
+FORMATS = ("csv", "tsv", "parquet")
+
+
+def export(
+    folder: Path,
+    format: str,
+    predicates: Sequence[Predicate],
+    chunks: Callable[[Predicate], Iterable[Ids]],
+    dictionary: Dictionary,
+) -> dict[str, int]:
+    """Write the facts of the predicates into the folder, which is made if need be; returns the rows of each file.
+
+    A name with two arities gets one file for each, the arity behind the name.
+    """
+    if format not in FORMATS:
+        raise DataError(f'facts are not written as "{format}"; choose one of: {", ".join(FORMATS)}')
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
+    names = [p.name for p in predicates]
+    written = {}
+    for predicate in predicates:
+        clash = names.count(predicate.name) > 1
+        path = folder / f"{file_name(predicate.name)}{f'.{predicate.arity}' if clash else ''}.{format}"
+        if format == "parquet":
+            written[path.name] = write_parquet(path, partial(chunks, predicate), dictionary)
+        else:
+            delimiter = "," if format == "csv" else "\t"
+            written[path.name] = write_csv(path, chunks(predicate), dictionary, delimiter=delimiter)
+    return written

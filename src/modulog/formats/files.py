@@ -1,0 +1,111 @@
+"""Which files hold facts, of which predicate and in which format.
+
+A folder holds one file for each predicate, named for it: `edge.csv`, `edge.tsv`, `edge.parquet`, perhaps with
+`.gz` behind.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from modulog.errors import DataError
+from modulog.formats import DataWarning
+
+FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
+RDF_FORMATS = (".nt", ".ttl", ".rdf", ".owl", ".nq", ".trig", ".n3", ".jsonld")
+_COMPRESSED = ".gz"
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PLAIN_NAME = re.compile(r"[\w-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class FactFile:
+    """A file with the facts of one predicate: `format` is csv, tsv or parquet."""
+
+    path: Path
+    predicate: str
+    format: str
+    gzip: bool = False
+
+
+def discover(path: str | os.PathLike[str]) -> list[FactFile]:
+    """The fact files that a path stands for: the file itself, or the files of a folder, by name.
+
+    Files of a folder that hold no facts are left out, with a warning; hidden files without one.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return _discover_folder(path)
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file or folder")
+    suffix, stem, gzip = _split(path)
+    if suffix in RDF_FORMATS:
+        raise DataError(f"{path}: RDF files are not supported yet")
+    if suffix not in FORMATS:
+        raise DataError(f"{path}: facts are read from {_known()} files, also with .gz behind")
+    return [FactFile(path, predicate_name(stem), FORMATS[suffix], gzip)]
+
+
+def file_name(predicate: str) -> str:
+    """The name of a predicate's file, without extension: IRIs and odd names are percent-encoded.
+
+    >>> file_name("edge"), file_name("<http://a/b>")
+    ('edge', 'http%3A%2F%2Fa%2Fb')
+    """
+    if _PLAIN_NAME.fullmatch(predicate):
+        return predicate
+    if predicate.endswith(">") and _ABSOLUTE.match(predicate, 1):
+        predicate = predicate[1:-1]
+    encoded = quote(predicate, safe="")
+    # Dots would be taken for extensions.
+    return encoded.replace(".", "%2E")
+
+
+def predicate_name(stem: str) -> str:
+    """The predicate that a file name without extension stands for: the inverse of `file_name`.
+
+    >>> predicate_name("edge"), predicate_name("http%3A%2F%2Fa%2Fb")
+    ('edge', '<http://a/b>')
+    """
+    name = unquote(stem)
+    return f"<{name}>" if _ABSOLUTE.match(name) else name
+
+
+def _discover_folder(folder: Path) -> list[FactFile]:
+    found: dict[str, FactFile] = {}
+    skipped = []
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.is_dir():
+            continue
+        suffix, stem, gzip = _split(path)
+        if suffix in RDF_FORMATS:
+            raise DataError(f"{path}: RDF files are not supported yet")
+        if suffix not in FORMATS:
+            skipped.append(path.name)
+            continue
+        file = FactFile(path, predicate_name(stem), FORMATS[suffix], gzip)
+        other = found.setdefault(file.predicate, file)
+        if other is not file:
+            raise DataError(
+                f"{path}: {other.path.name} holds facts of {file.predicate}, too; keep one of them"
+            )
+    if skipped:
+        names = ", ".join(skipped[:5]) + (", …" if len(skipped) > 5 else "")
+        warnings.warn(f"{folder}: skipped {names}: not {_known()}", DataWarning, stacklevel=3)
+    return list(found.values())
+
+
+def _split(path: Path) -> tuple[str, str, bool]:
+    """Extension in lower case, name without extensions, and whether the file is compressed."""
+    gzip = path.suffix.lower() == _COMPRESSED
+    inner = path.with_suffix("") if gzip else path
+    return inner.suffix.lower(), inner.stem, gzip
+
+
+def _known() -> str:
+    return ", ".join(FORMATS)

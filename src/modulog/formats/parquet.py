@@ -1,0 +1,72 @@
+"""Facts from Parquet files, by batches, typed by the types of the columns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from modulog.errors import DataError
+from modulog.formats.columns import CHUNK, choose_columns, encode_batches
+from modulog.formats.records import open_stream
+from modulog.terms.dictionary import Dictionary, Ids
+
+HOLDS = "holds"
+"""The one column, of booleans, in which a predicate without arguments is written."""
+
+
+def read_parquet(
+    path: str | os.PathLike[str],
+    dictionary: Dictionary,
+    *,
+    arity: int | None = None,
+    columns: Sequence[int | str] | None = None,
+) -> Iterator[Ids]:
+    """The facts of a file in chunks of numbers; `columns` are those to read, by name or position from 0."""
+    source = str(path)
+    file = _open(path)
+    with file:
+        schema = file.schema_arrow
+        if arity == 0 and columns is None and schema.names in ([], [HOLDS]):
+            yield from _nullary(file, source)
+            return
+        if schema.names == [HOLDS] and file.metadata.num_rows == 0:
+            return
+        chosen = choose_columns(schema.names, len(schema.names), arity, columns, source)
+        names = [schema.names[i] for i in dict.fromkeys(chosen)]
+        places = [names.index(schema.names[i]) for i in chosen]
+        batches = _batches(file, names, source)
+        yield from encode_batches(batches, dictionary, places, source)
+
+
+def _open(path: str | os.PathLike[str]) -> pq.ParquetFile:
+    if not Path(path).exists():
+        raise DataError(f"{path}: there is no such file")
+    try:
+        if Path(path).suffix.lower() == ".gz":
+            with open_stream(path) as stream:
+                return pq.ParquetFile(pa.BufferReader(stream.read()))
+        return pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: not a readable Parquet file: {error}") from error
+
+
+def _batches(file: pq.ParquetFile, names: list[str], source: str) -> Iterator[pa.RecordBatch]:
+    try:
+        for batch in file.iter_batches(batch_size=CHUNK, columns=names):
+            # Columns arrive in the order of the file, whatever order was asked for.
+            yield batch.select(names)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{source}: damaged: {error}") from error
+
+
+def _nullary(file: pq.ParquetFile, source: str) -> Iterator[Ids]:
+    """A predicate without arguments holds if a row says so."""
+    for batch in _batches(file, file.schema_arrow.names, source):
+        if batch.num_columns == 0 or True in batch.column(0).to_pylist():
+            yield np.empty((0, 1), np.uint32)
+            return

@@ -1,0 +1,198 @@
+"""Facts from values in memory: tuples, NumPy arrays, data frames, Arrow tables, and streams of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from modulog.errors import DataError
+from modulog.formats.columns import CHUNK, choose_columns, encode_batches, plural
+from modulog.terms.arrow import wrap
+from modulog.terms.columns import encode_arrow, encode_integers, encode_texts
+from modulog.terms.dictionary import Dictionary, Ids
+from modulog.terms.python import constant
+
+_ROWS = 1 << 16
+_SOURCE = "facts"
+
+
+def read_table(
+    data: object,
+    dictionary: Dictionary,
+    *,
+    arity: int | None = None,
+    columns: Sequence[int | str] | None = None,
+) -> Iterator[Ids]:
+    """Facts from Python values in chunks of numbers.
+
+    Taken are iterables of tuples or lists, NumPy arrays (one or two dimensions, or with named fields), pandas
+    and Polars frames and series, Arrow tables, batches, readers and arrays, and whatever offers an Arrow
+    stream. `columns` picks the columns that are the arguments, by name or by position from 0.
+
+    >>> from modulog.terms.dictionary import Dictionary
+    >>> [c.tolist() for c in read_table([("a", "b"), ("b", "c")], Dictionary())]
+    [[[0, 1], [1, 2]]]
+    """
+    if isinstance(data, (str, bytes, dict)):
+        raise DataError(f"facts are an iterable of tuples or a table, not a {type(data).__name__}")
+    held = _held_columns(data)
+    if held is not None:
+        return _read_columns(*held, dictionary, arity, columns)
+    reader = _reader(data)
+    if reader is not None:
+        return _read_reader(reader, dictionary, arity, columns)
+    if not isinstance(data, Iterable):
+        raise DataError(f"facts are an iterable of tuples or a table, not a {type(data).__name__}")
+    return _read_rows(iter(data), dictionary, arity, columns)
+
+
+def _held_columns(data: Any) -> tuple[list[Any], list[str] | None, int] | None:
+    """Columns, names and number of rows of a NumPy array or a pandas frame; None for other values."""
+    if isinstance(data, np.ndarray):
+        if data.dtype.names is not None and data.ndim == 1:
+            return [data[name] for name in data.dtype.names], list(data.dtype.names), len(data)
+        if data.ndim == 1:
+            return [data], None, len(data)
+        if data.ndim == 2:
+            return [data[:, i] for i in range(data.shape[1])], None, len(data)
+        raise DataError(f"an array of facts has one or two dimensions, not {data.ndim}")
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(data, pandas.Series):
+        return [data], None, len(data)
+    if pandas is not None and isinstance(data, pandas.DataFrame):
+        return [data.iloc[:, i] for i in range(data.shape[1])], [str(c) for c in data.columns], len(data)
+    return None
+
+
+def _read_columns(
+    held: list[Any],
+    names: list[str] | None,
+    rows: int,
+    dictionary: Dictionary,
+    arity: int | None,
+    columns: Sequence[int | str] | None,
+) -> Iterator[Ids]:
+    chosen = choose_columns(names, len(held), arity, columns, _SOURCE)
+    for start in range(0, rows, CHUNK):
+        end = min(start + CHUNK, rows)
+        ids = np.empty((len(chosen), end - start), np.uint32)
+        for place, column in enumerate(chosen):
+            name = names[column] if names else column
+            with _naming(f"column {name!r}"):
+                ids[place] = _encode_held(dictionary, held[column][start:end], start + 1)
+        yield ids
+
+
+def _encode_held(dictionary: Dictionary, column: Any, row: int) -> Ids:
+    """A piece of a column; what pandas calls missing is missing, but NaN in NumPy is a number."""
+    series = not isinstance(column, np.ndarray)
+    if not series and column.dtype.kind == "i":
+        return encode_integers(dictionary, column)
+    if column.dtype == object or (not series and column.dtype.kind == "U"):
+        missing = column.isna().to_numpy() if series else np.zeros(0, np.bool_)
+        if missing.any():
+            raise DataError(f"row {row + int(np.argmax(missing))}: a missing value")
+        return _encode_values(dictionary, column.tolist(), row)
+    try:
+        simple = not series and column.dtype.kind in "ufb"
+        array = wrap(column) if simple else pa.array(column, from_pandas=series)
+    except (pa.ArrowException, UnicodeError) as error:
+        raise DataError(f"row {row}: {error}") from error
+    return encode_arrow(dictionary, array, row=row)
+
+
+def _reader(data: Any) -> pa.RecordBatchReader | None:
+    """The Arrow stream of a table or a series, None if the value is neither."""
+    if isinstance(data, pa.RecordBatchReader):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.RecordBatchReader.from_batches(data.schema, [data])
+    if isinstance(data, (pa.Array, pa.ChunkedArray)):
+        return pa.table({"0": data}).to_reader()
+    if isinstance(data, pa.Table):
+        return data.to_reader()
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(data, polars.LazyFrame):
+        data = data.collect()
+    if polars is not None and isinstance(data, polars.Series):
+        data = data.to_frame()
+    return pa.RecordBatchReader.from_stream(data) if hasattr(data, "__arrow_c_stream__") else None
+
+
+def _read_reader(
+    reader: pa.RecordBatchReader,
+    dictionary: Dictionary,
+    arity: int | None,
+    columns: Sequence[int | str] | None,
+) -> Iterator[Ids]:
+    names = reader.schema.names
+    chosen = choose_columns(names, len(names), arity, columns, _SOURCE)
+    yield from encode_batches(iter(reader), dictionary, chosen, _SOURCE)
+
+
+def _read_rows(
+    rows: Iterator[Any], dictionary: Dictionary, arity: int | None, columns: Sequence[int | str] | None
+) -> Iterator[Ids]:
+    first = next(rows, None)
+    if first is None:
+        return
+    _check_row(first, None, 1)
+    width = len(first)
+    chosen = choose_columns(None, width, arity, columns, f"{_SOURCE}: row 1")
+    rows, row = chain([first], rows), 1
+    while batch := list(islice(rows, _ROWS)):
+        for i, fact in enumerate(batch):
+            _check_row(fact, width, row + i)
+        values = list(zip(*batch, strict=True)) if width else []
+        ids = np.empty((len(chosen), len(batch)), np.uint32)
+        for place, column in enumerate(chosen):
+            with _naming(f"column {column}"):
+                ids[place] = _encode_values(dictionary, values[column], row)
+        row += len(batch)
+        yield ids
+
+
+def _check_row(fact: Any, width: int | None, row: int) -> None:
+    if not isinstance(fact, (tuple, list)):
+        hint = (
+            f"; write ({fact!r},) for a fact with one argument" if isinstance(fact, (str, int, float)) else ""
+        )
+        raise DataError(f"{_SOURCE}: row {row}: a {type(fact).__name__} instead of a tuple{hint}")
+    if width is not None and len(fact) != width:
+        raise DataError(
+            f"{_SOURCE}: row {row}: {plural(len(fact), 'value')}, but the rows before have {width}"
+        )
+
+
+def _encode_values(dictionary: Dictionary, values: Sequence[Any], row: int) -> Ids:
+    """The numbers of Python values; columns of strings or integers alone have a faster way."""
+    kinds = set(map(type, values))
+    try:
+        if kinds == {str}:
+            return encode_texts(dictionary, values)
+        if kinds == {int}:
+            return encode_integers(dictionary, np.array(values, np.int64))
+    except (UnicodeError, OverflowError):
+        pass  # the slow way below says which value is to blame
+    constants = []
+    for i, value in enumerate(values):
+        try:
+            constants.append(constant(value))
+        except DataError as error:
+            raise DataError(f"row {row + i}: {error}") from error
+    return dictionary.encode(constants)
+
+
+@contextmanager
+def _naming(place: str) -> Iterator[None]:
+    """Say in which column an error was found."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{_SOURCE}: {place}, {error}") from error

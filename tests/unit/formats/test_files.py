@@ -1,0 +1,80 @@
+"""Which files hold facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modulog.errors import DataError
+from modulog.formats import DataWarning
+from modulog.formats.files import FactFile, discover, file_name, predicate_name
+
+
+def test_a_folder_holds_one_file_for_each_predicate(tmp_path: Path) -> None:
+    names = ["edge.csv", "node.tsv.gz", "A.Parquet", "http%3A%2F%2Fa%2Fb.csv", ".hidden"]
+    for name in names:
+        (tmp_path / name).touch()
+    (tmp_path / "inner").mkdir()
+    assert {(f.predicate, f.format, f.gzip) for f in discover(tmp_path)} == {
+        ("edge", "csv", False),
+        ("node", "tsv", True),
+        ("A", "parquet", False),
+        ("<http://a/b>", "csv", False),
+    }
+
+
+def test_a_single_file(tmp_path: Path) -> None:
+    path = tmp_path / "edge.csv"
+    path.touch()
+    assert discover(str(path)) == [FactFile(path, "edge", "csv")]
+
+
+def test_other_files_of_a_folder_are_skipped_with_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "README.md").touch()
+    with pytest.warns(DataWarning, match="skipped README.md"):
+        assert discover(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.csv", "missing.csv: there is no such file"),
+        ("a.txt", "a.txt: facts are read"),
+        ("a.nt", "RDF files are not supported yet"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> None:
+    if name != "missing.csv":
+        (tmp_path / name).touch()
+    with pytest.raises(DataError, match=message):
+        discover(tmp_path / name)
+
+
+def test_two_files_for_one_predicate(tmp_path: Path) -> None:
+    (tmp_path / "edge.csv").touch()
+    (tmp_path / "edge.tsv").touch()
+    with pytest.raises(DataError, match=r"edge\.csv holds facts of edge, too"):
+        discover(tmp_path)
+
+
+def test_names_of_files() -> None:
+    assert file_name("edge") == "edge"
+    assert file_name("Größe") == "Größe"
+    assert file_name("<http://a.org/b#c>") == "http%3A%2F%2Fa%2Eorg%2Fb%23c"
+    assert file_name("<relative>") == "%3Crelative%3E"
+    assert predicate_name("%3Chttp%3A%2F%2Fa%3E") == "<http://a>"
+
+
+@given(
+    st.one_of(
+        st.text(min_size=1).filter(lambda t: ":" not in t),
+        st.from_regex(r"<[a-z]+:[a-z/#.%0-9]*>", fullmatch=True),
+    )
+)
+def test_names_there_and_back(name: str) -> None:
+    stem = file_name(name)
+    assert "/" not in stem and "." not in stem
+    assert predicate_name(stem) == name
