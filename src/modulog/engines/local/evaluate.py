@@ -1,0 +1,351 @@
+"""Expressions compiled to pipelines of bounded batches.
+
+Each node knows the columns it gives, pulls batches from its child and works on a whole batch in a few kernel calls. A join whose
+right side is a read looks its facts up in an index; any other right side is evaluated first and indexed for the occasion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from modulog.engines import protocol as p
+from modulog.engines.local import reading
+from modulog.engines.local.bitmap import LARGEST, Bitmap
+from modulog.engines.local.relation import Bounds, PlainRelation
+from modulog.engines.local.runs import Run, places
+from modulog.engines.local.table import LocalTable
+from modulog.errors import InternalError
+from modulog.kernels import packing, sorting
+from modulog.kernels.types import Columns, Integers, Mask
+
+ANY: tuple[int, int] = (0, (1 << 31) - 1)
+SET_LIMIT = 1 << 23  # rows that may wait before they are made distinct
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some rows, with multiplicities where sums are asked for."""
+
+    ids: Columns
+    weights: Integers | None = None
+
+
+class Node(Protocol):
+    """A compiled expression."""
+
+    variables: tuple[str, ...]
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows, evaluated anew at each call."""
+
+    def bounds(self) -> Bounds:
+        """For each column the least and the greatest id it can hold."""
+
+
+class Source:
+    """What the right side of a join is read from: a relation's runs, or the rows of another expression."""
+
+    def __init__(self, expr: p.Expr, compiler: Compiler) -> None:
+        self.read = expr if isinstance(expr, p.Read) else None
+        self.node = None if isinstance(expr, p.Read) else compiler.compile(expr)
+        self.args: tuple[p.Argument, ...] = expr.args if isinstance(expr, p.Read) else expr.variables
+        if self.node is not None:
+            self.args = self.node.variables
+
+    def runs(self) -> list[Run]:
+        if self.read is not None:
+            relation = self.read.relation
+            assert isinstance(relation, PlainRelation)
+            return relation.lookup(self.read.version, self.read.except_from)
+        assert self.node is not None
+        batches = list(self.node.batches())
+        if any(batch.weights is not None for batch in batches):
+            raise InternalError("the right side of a join has multiplicities")
+        arity = len(self.args)
+        words = [packing.pack(batch.ids, places(tuple(range(arity)))) for batch in batches]
+        joined = np.concatenate(words, axis=1) if words else np.empty((max(1, (arity + 1) // 2), 0), np.int64)
+        return [Run.of(arity, joined, False)]
+
+    def bounds(self) -> Bounds:
+        """Bounds of the arguments."""
+        if self.node is not None:
+            return self.node.bounds()
+        assert self.read is not None and isinstance(self.read.relation, PlainRelation)
+        return self.read.relation.bounds or (ANY,) * len(self.args)
+
+
+class Scan:
+    """A read with nothing on its left."""
+
+    def __init__(self, read: p.Read, compiler: Compiler) -> None:
+        self.source = Source(read, compiler)
+        self.read = read
+        self.lookup = reading.Lookup((), read.args, read.variables)
+        self.variables = self.lookup.variables
+
+    def batches(self) -> Iterator[Batch]:
+        relation = self.read.relation
+        assert isinstance(relation, PlainRelation)
+        if self.lookup.bound:
+            runs = relation.lookup(self.read.version, self.read.except_from)
+        else:
+            runs = relation.runs(self.read.version, self.read.except_from)
+        for ids in reading.scan(runs, self.lookup):
+            yield Batch(ids)
+
+    def bounds(self) -> Bounds:
+        return _meet(self.lookup, (), self.source.bounds())
+
+
+class Probe:
+    """A join: each row on the left with every fact that matches it."""
+
+    def __init__(self, expr: p.Join, compiler: Compiler) -> None:
+        self.left = compiler.compile(expr.left)
+        self.source = Source(expr.right, compiler)
+        self.lookup = reading.Lookup(self.left.variables, self.source.args, expr.variables)
+        self.variables = self.lookup.variables
+
+    def batches(self) -> Iterator[Batch]:
+        runs: list[Run] | None = None
+        for batch in self.left.batches():
+            if not batch.ids.shape[1]:
+                continue
+            runs = self.source.runs() if runs is None else runs
+            for rows, ids in reading.matches(runs, self.lookup, batch.ids):
+                yield Batch(ids, None if batch.weights is None else batch.weights[rows])
+
+    def bounds(self) -> Bounds:
+        return _meet(self.lookup, self.left.bounds(), self.source.bounds())
+
+
+class Filter:
+    """A semi-join or an anti-join: the rows on the left for which some fact matches, or none."""
+
+    def __init__(self, expr: p.SemiJoin | p.AntiJoin, compiler: Compiler) -> None:
+        self.left = compiler.compile(expr.left)
+        self.source = Source(expr.right, compiler)
+        self.wanted = isinstance(expr, p.SemiJoin)
+        self.lookup = reading.Lookup(self.left.variables, self.source.args, ())
+        self.variables = expr.variables
+        self.keep = places(tuple(self.left.variables.index(v) for v in expr.variables))
+
+    def batches(self) -> Iterator[Batch]:
+        runs: list[Run] | None = None
+        for batch in self.left.batches():
+            if batch.ids.shape[1]:
+                runs = self.source.runs() if runs is None else runs
+                mask = reading.exists(runs, self.lookup, batch.ids)
+                yield _masked(batch, self.keep, mask if self.wanted else ~mask)
+
+    def bounds(self) -> Bounds:
+        left = self.left.bounds()
+        return tuple(left[j] for j in self.keep)
+
+
+class Satisfy:
+    """The rows that satisfy a condition on values; incomparable values do not, and are counted."""
+
+    def __init__(self, expr: p.Where, compiler: Compiler) -> None:
+        self.child, self.compiler = compiler.compile(expr.child), compiler
+        self.condition, self.variables = expr.condition, expr.variables
+        self.keep = places(tuple(self.child.variables.index(v) for v in expr.variables))
+
+    def batches(self) -> Iterator[Batch]:
+        left, right = self.condition.left, self.condition.right
+        for batch in self.child.batches():
+            n = batch.ids.shape[1]
+            a, b = (np.full(n, v, np.int32) if isinstance(v, int) else batch.ids[self.child.variables.index(v)] for v in (left, right))
+            if self.condition.operator == "is":
+                mask = a == b
+            else:
+                mask, incomparable = self.compiler.values.compare(self.condition.operator, a, b)
+                self.compiler.incomparable += incomparable
+            yield _masked(batch, self.keep, mask)
+
+    def bounds(self) -> Bounds:
+        child = self.child.bounds()
+        return tuple(child[j] for j in self.keep)
+
+
+class Arrangement:
+    """Columns picked and repeated by name; constants have one value in every row."""
+
+    def __init__(self, variables: tuple[str, ...], args: tuple[str | int, ...]) -> None:
+        self.args, self.identity = args, args == variables
+        self.sources = [a if isinstance(a, int) else variables.index(a) for a in args]
+
+    def __call__(self, ids: Columns) -> Columns:
+        if self.identity:
+            return ids
+        result = np.empty((len(self.args), ids.shape[1]), np.int32)
+        for target, arg, source in zip(result, self.args, self.sources, strict=True):
+            target[:] = source if isinstance(arg, int) else ids[source]
+        return result
+
+    def bounds(self, child: Bounds) -> Bounds:
+        return tuple((a, a) if isinstance(a, int) else child[s] for a, s in zip(self.args, self.sources, strict=True))
+
+
+class Rearrange:
+    """The rows of a child, rearranged."""
+
+    def __init__(self, child: Node, args: tuple[str | int, ...], variables: tuple[str, ...]) -> None:
+        self.child, self.variables = child, variables
+        self.arrange = Arrangement(child.variables, args)
+
+    def batches(self) -> Iterator[Batch]:
+        for batch in self.child.batches():
+            yield Batch(self.arrange(batch.ids), batch.weights)
+
+    def bounds(self) -> Bounds:
+        return self.arrange.bounds(self.child.bounds())
+
+
+class Distinct:
+    """Each row once: by a bitmap while rows stream, where the domain is small, otherwise by sorting all of them."""
+
+    def __init__(self, child: Node) -> None:
+        self.child, self.variables = child, child.variables
+
+    def batches(self) -> Iterator[Batch]:
+        natural = places(tuple(range(len(self.variables))))
+        seen = self._bitmap()
+        waiting: list[np.ndarray] = []
+        pending = 0
+        for batch in self.child.batches():
+            words = packing.pack(batch.ids, natural)
+            if seen is not None:
+                fresh = seen.keep_new(words)
+                yield Batch(packing.unpack(fresh, natural, 0, fresh.shape[1]))
+                continue
+            waiting.append(words)
+            pending += words.shape[1]
+            if pending > SET_LIMIT and len(waiting) > 1:
+                waiting = [sorting.distinct(sorting.sort_words(np.concatenate(waiting, axis=1)))]
+                pending = waiting[0].shape[1] // 2
+        if waiting:
+            words = sorting.distinct(sorting.sort_words(np.concatenate(waiting, axis=1)))
+            for start in range(0, words.shape[1], reading.PIECE):
+                yield Batch(packing.unpack(words, natural, start, min(words.shape[1], start + reading.PIECE)))
+
+    def _bitmap(self) -> Bitmap | None:
+        if len(self.variables) not in (1, 2):
+            return None
+        (a, b), (c, d) = (*self.child.bounds(), (0, 0))[:2]
+        if b < a or d < c or Bitmap.size((a, c), (b, d)) > LARGEST:
+            return None
+        return Bitmap((a, c), (b, d))
+
+    def bounds(self) -> Bounds:
+        return self.child.bounds()
+
+
+class Sum:
+    """Each row once, with the sum of its multiplicities."""
+
+    def __init__(self, child: Node) -> None:
+        self.child, self.variables = child, child.variables
+
+    def batches(self) -> Iterator[Batch]:
+        natural = places(tuple(range(len(self.variables))))
+        words: list[np.ndarray] = []
+        weights: list[np.ndarray] = []
+        for batch in self.child.batches():
+            words.append(packing.pack(batch.ids, natural))
+            weights.append(np.ones(batch.ids.shape[1], np.int64) if batch.weights is None else batch.weights)
+        if words:
+            everything, counts = np.concatenate(words, axis=1), np.concatenate(weights)
+            where = sorting.positions_sorted(everything)
+            rows, sums = sorting.sum_equal(np.ascontiguousarray(everything[:, where]), counts[where])
+            yield Batch(packing.unpack(rows, natural, 0, rows.shape[1]), sums)
+
+    def bounds(self) -> Bounds:
+        return self.child.bounds()
+
+
+class Concatenate:
+    """The rows of several expressions, one after the other."""
+
+    def __init__(self, parts: tuple[Node, ...]) -> None:
+        self.parts, self.variables = parts, parts[0].variables
+
+    def batches(self) -> Iterator[Batch]:
+        for part in self.parts:
+            yield from part.batches()
+
+    def bounds(self) -> Bounds:
+        every = [part.bounds() for part in self.parts]
+        return tuple((min(b[j][0] for b in every), max(b[j][1] for b in every)) for j in range(len(self.variables)))
+
+
+class Given:
+    """The rows of a table."""
+
+    def __init__(self, table: LocalTable) -> None:
+        self.table, self.variables = table, table.columns
+
+    def batches(self) -> Iterator[Batch]:
+        yield Batch(self.table.ids, self.table.weights)
+
+    def bounds(self) -> Bounds:
+        return (ANY,) * len(self.variables)
+
+
+def _masked(batch: Batch, keep: Integers, mask: Mask) -> Batch:
+    ids = packing.select(batch.ids, keep, mask) if len(keep) else np.empty((0, int(mask.sum())), np.int32)
+    return Batch(ids, None if batch.weights is None else batch.weights[mask])
+
+
+def _meet(lookup: reading.Lookup, left: Bounds, right: Bounds) -> Bounds:
+    """Bounds of what a look-up gives: a shared variable lies within both sides."""
+    found: dict[str, tuple[int, int]] = dict(zip(lookup.left, left, strict=True))
+    for a, (low, high) in zip(lookup.args, right, strict=True):
+        if isinstance(a, str):
+            known = found.get(a, ANY)
+            found[a] = (max(low, known[0]), min(high, known[1]))
+    return tuple(found[v] for v in lookup.variables)
+
+
+class Compiler:
+    """Turns expressions into nodes; counts incomparable values."""
+
+    def __init__(self, values: p.Values) -> None:
+        self.values, self.incomparable = values, 0
+
+    def compile(self, expr: p.Expr) -> Node:
+        """The node of an expression."""
+        match expr:
+            case p.Read():
+                return Scan(expr, self)
+            case p.Join():
+                return Probe(expr, self)
+            case p.SemiJoin() | p.AntiJoin():
+                return Filter(expr, self)
+            case p.Where():
+                return Satisfy(expr, self)
+            case p.Extend():
+                child = self.compile(expr.child)
+                return Rearrange(child, (*child.variables, expr.value), (*child.variables, expr.variable))
+            case p.Project():
+                return self._project(expr)
+            case p.Union():
+                first = expr.parts[0].variables
+                return Concatenate(tuple(self._in_order(part, first) for part in expr.parts))
+            case p.Rows():
+                assert isinstance(expr.table, LocalTable)
+                return Given(expr.table)
+
+    def _project(self, expr: p.Project) -> Node:
+        names = tuple(a if isinstance(a, str) else f"#{j}" for j, a in enumerate(expr.args))
+        rows = Rearrange(self.compile(expr.child), expr.args, names)
+        finish: dict[str, Callable[[Node], Node]] = {"set": Distinct, "sum": Sum, "keep": lambda node: node}
+        return finish[expr.how](rows)
+
+    def _in_order(self, expr: p.Expr, variables: tuple[str, ...]) -> Node:
+        node = self.compile(expr)
+        return node if node.variables == variables else Rearrange(node, variables, variables)

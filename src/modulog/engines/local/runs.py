@@ -1,0 +1,209 @@
+"""Runs of facts and the orders in which they are sorted.
+
+A run is an immutable set of facts. It keeps them packed in at least one *order*, a permutation of the arguments; more orders are
+built when a join asks for them, and live and die with the run. A run nobody has looked up is not even sorted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from modulog.kernels import packing, searching, sorting
+from modulog.kernels.types import Columns, Integers, Mask, Weights, Words
+
+Permutation = tuple[int, ...]
+EMPTY_STARTS = np.zeros(1, np.int32)
+
+
+def places(numbers: tuple[int, ...]) -> Integers:
+    """Small tuples of numbers as the arrays that kernels take."""
+    return np.array(numbers, np.int64)
+
+
+@dataclass(slots=True)
+class Order:
+    """Facts packed in the order `permutation`: place j holds argument permutation[j]."""
+
+    permutation: Permutation
+    words: Words
+    is_sorted: bool
+    weights: Weights | None = None
+    starts: Columns | None = None
+    base: int = 0
+    shift: int = 0
+
+    def __len__(self) -> int:
+        return int(self.words.shape[1])
+
+    def table(self) -> tuple[Columns, int, int]:
+        """The table of bucket starts, at most one entry for four facts; built at the first look-up."""
+        if self.starts is None:
+            n = len(self)
+            if n == 0:
+                self.starts = EMPTY_STARTS
+            else:
+                self.base = int(self.words[0, 0] >> 32)
+                span = int(self.words[0, -1] >> 32) - self.base + 1
+                self.shift = 0
+                while span >> self.shift > max(64, n // 4):
+                    self.shift += 1
+                buckets = ((span - 1) >> self.shift) + 1
+                self.starts = searching.bucket_starts(self.words[0], self.base, self.shift, buckets)
+        return self.starts, self.base, self.shift
+
+    def find(self, keys: Columns) -> tuple[Columns, Columns]:
+        """For each column of keys, the range of positions whose first places equal it."""
+        starts, base, shift = self.table()
+        return searching.find(self.words, starts, base, shift, keys)
+
+    def positions(self, facts: Words) -> Columns:
+        """The position of each fact, packed in this order; -1 where it is absent."""
+        starts, base, shift = self.table()
+        return searching.find_facts(self.words, starts, base, shift, facts)
+
+    @property
+    def bytes(self) -> int:
+        extra = sum(a.nbytes for a in (self.weights, self.starts) if a is not None)
+        return self.words.nbytes + extra
+
+
+@dataclass(slots=True)
+class Run:
+    """A set of facts of one arity, in one or more orders."""
+
+    arity: int
+    orders: list[Order]
+    _ranges: tuple[Integers, Integers] | None = field(default=None, repr=False)
+    _distinct: tuple[float, ...] | None = field(default=None, repr=False)
+
+    @staticmethod
+    def of(arity: int, words: Words, is_sorted: bool, weights: Weights | None = None) -> Run:
+        """A run of distinct facts packed in the order of their arguments; weights take as few bytes as they need."""
+        if weights is not None and weights.dtype == np.int64 and len(weights):
+            kind = np.promote_types(np.min_scalar_type(weights.min()), np.min_scalar_type(weights.max()))
+            weights = weights.astype(np.promote_types(kind, np.int8))
+        return Run(arity, [Order(tuple(range(arity)), words, is_sorted, weights)])
+
+    def __len__(self) -> int:
+        return len(self.orders[0])
+
+    @property
+    def weighted(self) -> bool:
+        return self.orders[0].weights is not None
+
+    def _ordered(self, wanted: set[int]) -> Order | None:
+        for order in self.orders:
+            if order.is_sorted and set(order.permutation[: len(wanted)]) == wanted:
+                return order
+        return None
+
+    def has_order(self, bound: Permutation) -> bool:
+        """Whether facts can be looked up by the arguments `bound` without sorting."""
+        return self._ordered(set(bound)) is not None
+
+    def order(self, bound: Permutation) -> Order:
+        """A sorted order whose first places hold exactly the arguments `bound`, in any sequence."""
+        wanted = set(bound)
+        found = self._ordered(wanted)
+        if found is not None:
+            return found
+        return self.order_exactly((*bound, *(a for a in range(self.arity) if a not in wanted)))
+
+    def order_exactly(self, permutation: Permutation) -> Order:
+        """The sorted order of the given permutation."""
+        for order in self.orders:
+            if order.is_sorted and order.permutation == permutation:
+                return order
+        order = self._build(permutation)
+        if self.orders[0].is_sorted:
+            self.orders.append(order)
+        else:
+            self.orders[0] = order
+        return order
+
+    def _build(self, permutation: Permutation) -> Order:
+        first = self.orders[0]
+        words = first.words if permutation == first.permutation else packing.pack(self.columns(), places(permutation))
+        if first.weights is None:
+            return Order(permutation, sorting.sort_words(words), True)
+        where = sorting.positions_sorted(words)
+        return Order(permutation, np.ascontiguousarray(words[:, where]), True, first.weights[where])
+
+    def columns(self, start: int = 0, stop: int | None = None) -> Columns:
+        """The arguments of the facts from start to stop, in the order of `orders[0]`."""
+        first = self.orders[0]
+        inverse = tuple(first.permutation.index(a) for a in range(self.arity))
+        return packing.unpack(first.words, places(inverse), start, len(self) if stop is None else stop)
+
+    def words(self) -> Words:
+        """The facts packed in the order of their arguments, sorted or not."""
+        for order in self.orders:
+            if order.permutation == tuple(range(self.arity)):
+                return order.words
+        return packing.pack(self.columns(), places(tuple(range(self.arity))))
+
+    def absent(self, words: Words, is_sorted: bool) -> Mask:
+        """A mask of the facts, packed in the order of their arguments, that the run lacks."""
+        n = len(self)
+        if n == 0:
+            return np.ones(words.shape[1], np.bool_)
+        natural = tuple(range(self.arity))
+        order = next((o for o in self.orders if o.is_sorted), None) or self.order(natural)
+        if order.permutation == natural:
+            if is_sorted and words.shape[1] * 8 > n:
+                return sorting.absent_by_merge(words, order.words)
+        else:
+            words = packing.pack(packing.unpack(words, places(natural), 0, words.shape[1]), places(order.permutation))
+        return np.asarray(order.positions(words) < 0)
+
+    def ranges(self) -> tuple[Integers, Integers]:
+        """The least and the greatest id of each argument; the run is not empty."""
+        if self._ranges is None:
+            self._ranges = packing.ranges(self.columns())
+        return self._ranges
+
+    def distinct(self) -> tuple[float, ...]:
+        """How many different values each argument has: counted up to a million facts, guessed from a part beyond."""
+        if self._distinct is None:
+            n = len(self)
+            part = min(n, 1 << 20)
+            columns = self.columns(0, part)
+            least, greatest = packing.ranges(columns) if part else (places(()), places(()))
+            counts: list[float] = []
+            for j in range(self.arity):
+                seen = searching.count_distinct(columns[j], int(least[j]), int(greatest[j])) if part else 0
+                # Values that are rare in the part will go on to appear; frequent ones have all been seen.
+                counts.append(float(seen) if part == n else min(seen * n / part, seen * (n / part) ** (seen / part)))
+            for order in self.orders:
+                if order.is_sorted and part < n and self.arity:
+                    counts[order.permutation[0]] = float(searching.count_leading(order.words[0]))
+            self._distinct = tuple(counts)
+        return self._distinct
+
+    @property
+    def bytes(self) -> int:
+        return sum(order.bytes for order in self.orders)
+
+
+def concatenate(arity: int, runs: list[Run]) -> Run:
+    """Disjoint runs without weights as one; every order that all of them have sorted is merged, not sorted again."""
+    if len(runs) == 1:
+        return runs[0]
+    shared = [
+        o.permutation
+        for o in runs[0].orders
+        if o.is_sorted and all(any(p.is_sorted and p.permutation == o.permutation for p in r.orders) for r in runs)
+    ]
+    if not shared:
+        return Run.of(arity, np.concatenate([run.words() for run in runs], axis=1), False)
+    orders = []
+    for permutation in shared:
+        parts = [next(o.words for o in r.orders if o.is_sorted and o.permutation == permutation) for r in runs]
+        while len(parts) > 1:
+            parts.sort(key=lambda part: part.shape[1], reverse=True)
+            smallest = parts.pop()
+            parts.append(sorting.merge(parts.pop(), smallest))
+        orders.append(Order(permutation, parts[0], True))
+    return Run(arity, orders)

@@ -1,0 +1,329 @@
+"""Pass 5, when a rule runs: an expression for a body, in the order that sizes suggest.
+
+Every set of body atoms gets its cheapest expression from smaller sets, first by looking one more atom up (left-deep), then by joining
+two sets (bushy). A variable is dropped as soon as nothing later needs it; an atom that brings nothing needed is a semi-join; where dropping
+variables leaves far fewer rows, duplicates are removed at once. Conditions and negated atoms come as soon as their
+variables are bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import inf, prod
+
+from modulog.engines.protocol import (
+    AntiJoin,
+    Argument,
+    Condition,
+    Expr,
+    Join,
+    Project,
+    Read,
+    Rows,
+    SemiJoin,
+    Table,
+    Where,
+)
+
+BUSHY_LIMIT = 7  # atoms up to which pairs of sets are considered: 3^n steps
+EXHAUSTIVE_LIMIT = 11  # atoms up to which all sets are considered: n·2^n steps; greedy beyond
+
+# Costs of one row, relative to looking one row up in an index.
+SCAN, PROBE, PRODUCE, INDEX, DEDUPLICATE = 0.2, 1.0, 0.5, 4.0, 1.5
+SELECTIVITY = {"=": 0.1, "is": 0.1, "!=": 0.9}
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A conjunction: reads, negated reads, conditions, and the variables that the head needs.
+
+    `once` says that it is evaluated once, so that an index made for it serves nobody else.
+    """
+
+    reads: tuple[Read, ...]
+    negated: tuple[Read, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    needed: tuple[str, ...] = ()
+    once: bool = True
+
+
+@dataclass(slots=True)
+class Candidate:
+    """The best expression so far for a set of atoms."""
+
+    expr: Expr
+    cost: float
+    rows: float
+    checks: frozenset[int]  # conditions and negated reads that have been applied
+
+
+class Atom:
+    """What the order needs to know of one read; sizes are asked for when they are needed."""
+
+    def __init__(self, read: Read) -> None:
+        self.read = read
+
+    @cached_property
+    def sizes(self) -> tuple[float, dict[str, float]]:
+        """Rows that the read gives and the values of its variables; an empty relation may yet grow."""
+        estimate = self.read.relation.estimate(self.read.version)
+        rows = estimate.rows
+        distinct: dict[str, float] = {}
+        for arg, values in zip(self.read.args, estimate.distinct, strict=True):
+            values = max(values, 1.0)
+            if isinstance(arg, int):
+                rows /= values
+            elif arg is not None:
+                if arg in distinct:
+                    rows /= max(values, distinct[arg])
+                distinct[arg] = min(values, distinct.get(arg, inf))
+        rows = max(rows, 0.5)
+        return rows, {name: max(1.0, min(values, rows)) for name, values in distinct.items()}
+
+    @property
+    def rows(self) -> float:
+        return self.sizes[0]
+
+    @property
+    def distinct(self) -> dict[str, float]:
+        return self.sizes[1]
+
+
+def order(body: Body, unit: Table) -> Expr:
+    """The cheapest expression found; `unit` is the table with no columns and one row, for a body without positive atoms."""
+    return Ordering(body, unit).best()
+
+
+class Ordering:
+    """One search for an order."""
+
+    def __init__(self, body: Body, unit: Table) -> None:
+        self.body, self.unit = body, unit
+        self.atoms = [Atom(read) for read in body.reads]
+        self.checks: list[tuple[frozenset[str], Condition | Read]] = [
+            *((frozenset(c.variables), c) for c in body.conditions),
+            *((frozenset(r.variables), r) for r in body.negated),
+        ]
+        self.everything = (1 << len(self.atoms)) - 1
+        self.vocabulary = [frozenset(a.read.variables) for a in self.atoms]
+        self._variables: dict[int, frozenset[str]] = {}
+
+    def best(self) -> Expr:
+        if not self.atoms:
+            return self._finish(Candidate(Rows(self.unit), 0.0, 1.0, frozenset()), 0).expr
+        if len(self.atoms) == 1:
+            return self._start(0).expr
+        if len(self.atoms) == 2:
+            return self._two().expr
+        if len(self.atoms) > EXHAUSTIVE_LIMIT:
+            return self._greedy().expr
+        return self._exhaustive().expr
+
+    # ---- Sizes
+
+    def variables(self, chosen: int) -> frozenset[str]:
+        """The variables of a set of atoms."""
+        found = self._variables.get(chosen)
+        if found is None:
+            parts = (v for i, v in enumerate(self.vocabulary) if chosen >> i & 1)
+            found = self._variables[chosen] = frozenset().union(*parts)
+        return found
+
+    def needed(self, chosen: int, checks: frozenset[int]) -> frozenset[str]:
+        """Variables of a set that the head, another atom or a check that is still to come asks for."""
+        later = set(self.body.needed)
+        for i, names in enumerate(self.vocabulary):
+            if not chosen >> i & 1:
+                later |= names
+        for k, (names, _) in enumerate(self.checks):
+            if k not in checks:
+                later |= names
+        return self.variables(chosen) & later
+
+    def raw_rows(self, chosen: int) -> float:
+        """Matches of all atoms of a set: every further occurrence of a variable divides by its number of values."""
+        rows, seen = 1.0, dict[str, list[float]]()
+        for i, atom in enumerate(self.atoms):
+            if chosen >> i & 1:
+                rows *= atom.rows
+                for name, values in atom.distinct.items():
+                    seen.setdefault(name, []).append(values)
+        for counts in seen.values():
+            rows /= prod(sorted(counts)[1:])
+        return rows
+
+    def values(self, chosen: int, name: str) -> float:
+        found = [a.distinct[name] for i, a in enumerate(self.atoms) if chosen >> i & 1 and name in a.distinct]
+        return min(found, default=1.0)
+
+    def distinct_rows(self, chosen: int, names: frozenset[str], raw: float) -> float:
+        """How many different rows are left of raw ones over the given variables."""
+        space = prod(self.values(chosen, n) for n in names)
+        return min(raw, space)
+
+    # ---- Building candidates
+
+    def _exhaustive(self) -> Candidate:
+        best: dict[int, Candidate] = {1 << i: self._start(i) for i in range(len(self.atoms))}
+        for chosen in sorted(range(1, self.everything + 1), key=int.bit_count):
+            if chosen.bit_count() < 2:
+                continue
+            candidates = [
+                self._extend(best[chosen & ~(1 << i)], chosen & ~(1 << i), i)
+                for i in range(len(self.atoms))
+                if chosen >> i & 1
+            ]
+            if 4 <= chosen.bit_count() <= BUSHY_LIMIT and len(self.atoms) <= BUSHY_LIMIT:
+                candidates += self._pairs(chosen, best)
+            best[chosen] = min(candidates, key=lambda c: c.cost)
+        return best[self.everything]
+
+    def _two(self) -> Candidate:
+        """Either atom may come first, and the result is the same: only scanning, looking up and sorting differ."""
+        names = [tuple(v) for v in self.vocabulary]
+        counts = [a.read.relation.size(a.read.version) * (SCAN + PROBE) for a in self.atoms]
+        costs = [counts[i] + self._index_cost(self.atoms[1 - i].read, names[i]) for i in (0, 1)]
+        first = 0 if costs[0] <= costs[1] else 1
+        return self._extend(self._start(first), 1 << first, 1 - first)
+
+    def _greedy(self) -> Candidate:
+        first = min(range(len(self.atoms)), key=lambda i: self.atoms[i].rows)
+        chosen, candidate = 1 << first, self._start(first)
+        while chosen != self.everything:
+            options = [i for i in range(len(self.atoms)) if not chosen >> i & 1]
+            linked = [i for i in options if self.vocabulary[i] & self.variables(chosen)] or options
+            extended = {i: self._extend(candidate, chosen, i) for i in linked}
+            i = min(extended, key=lambda i: (extended[i].cost, extended[i].rows))
+            chosen, candidate = chosen | 1 << i, extended[i]
+        return candidate
+
+    def _pairs(self, chosen: int, best: dict[int, Candidate]) -> list[Candidate]:
+        found, part = [], (chosen - 1) & chosen
+        while part:
+            other = chosen & ~part
+            if part.bit_count() > 1 and other.bit_count() > 1 and self.variables(part) & self.variables(other):
+                found.append(self._join_sets(best[part], part, best[other], other))
+            part = (part - 1) & chosen
+        return found
+
+    def _start(self, i: int) -> Candidate:
+        chosen, atom = 1 << i, self.atoms[i]
+        wanted = self.needed(chosen, frozenset())
+        read = _reading(atom.read, wanted)
+        rows = atom.rows if len(self.atoms) > 2 or wanted != self.vocabulary[i] else 1.0
+        candidate = Candidate(read, rows * SCAN, rows, frozenset())
+        if wanted != self.vocabulary[i]:
+            candidate = self._deduplicate(candidate, chosen, wanted)
+        return self._finish(candidate, chosen)
+
+    def _extend(self, left: Candidate, chosen: int, i: int) -> Candidate:
+        """Look atom i up for every row of the left."""
+        together = chosen | 1 << i
+        wanted = self.needed(together, left.checks)
+        fresh = self.vocabulary[i] - frozenset(left.expr.variables)
+        keep = tuple(v for v in left.expr.variables if v in wanted)
+        read = _reading(self.atoms[i].read, wanted | frozenset(left.expr.variables))
+        cost = left.cost + left.rows * PROBE + self._index_cost(read, left.expr.variables)
+        raw = 1.0  # of two atoms nobody asks how many rows they give
+        if len(self.atoms) > 2:
+            raw = left.rows * self.raw_rows(together) / max(self.raw_rows(chosen), 1e-9)
+        if not fresh & wanted:
+            expr: Expr = SemiJoin(left.expr, read, keep)
+            rows = min(left.rows, raw)
+            candidate = Candidate(expr, cost, rows, left.checks)
+        else:
+            expr = Join(left.expr, read, (*keep, *(v for v in read.variables if v in fresh & wanted)))
+            candidate = Candidate(expr, cost + raw * PRODUCE, raw, left.checks)
+        if len(wanted) < len(left.expr.variables) + len(fresh):
+            candidate = self._deduplicate(candidate, together, wanted)
+        return self._finish(candidate, together)
+
+    def _index_cost(self, read: Read, bound: tuple[str, ...]) -> float:
+        """What it takes before facts can be looked up by their bound arguments."""
+        if not self.body.once:
+            return 0.0
+        places = tuple(j for j, a in enumerate(read.args) if isinstance(a, int) or a in bound)
+        return INDEX * read.relation.unsorted(places, read.version)
+
+    def _join_sets(self, left: Candidate, some: int, right: Candidate, others: int) -> Candidate:
+        """Index the right rows and look them up for every left row."""
+        together, checks = some | others, left.checks | right.checks
+        wanted = self.needed(together, checks)
+        names = dict.fromkeys((*left.expr.variables, *right.expr.variables))
+        shared = frozenset(left.expr.variables) & frozenset(right.expr.variables)
+        raw = left.rows * right.rows / prod(max(self.values(some, v), self.values(others, v), 1.0) for v in shared)
+        cost = left.cost + right.cost + right.rows * INDEX + left.rows * PROBE + raw * PRODUCE
+        expr = Join(left.expr, right.expr, tuple(v for v in names if v in wanted))
+        candidate = self._deduplicate(Candidate(expr, cost, raw, checks), together, wanted)
+        return self._finish(candidate, together)
+
+    def _deduplicate(self, candidate: Candidate, chosen: int, wanted: frozenset[str]) -> Candidate:
+        """Remove duplicates if that halves the rows; at the end of a rule the head's relation does it anyway."""
+        if chosen == self.everything:
+            return candidate
+        rows = self.distinct_rows(chosen, wanted, candidate.rows)
+        if rows * 2 > candidate.rows:
+            return candidate
+        expr = Project(candidate.expr, candidate.expr.variables, "set")
+        cost = candidate.cost + candidate.rows * DEDUPLICATE
+        return Candidate(expr, cost, rows, candidate.checks)
+
+    def _finish(self, candidate: Candidate, chosen: int) -> Candidate:
+        """Apply the conditions and negated reads whose variables are bound."""
+        bound = self.variables(chosen)
+        for k, (names, check) in enumerate(self.checks):
+            if k in candidate.checks or not names <= bound:
+                continue
+            checks = candidate.checks | {k}
+            keep = tuple(v for v in candidate.expr.variables if v in self.needed(chosen, checks))
+            if isinstance(check, Condition):
+                expr: Expr = Where(candidate.expr, check, keep)
+                share, cost = SELECTIVITY.get(check.operator, 0.4), candidate.rows * SCAN
+            else:
+                expr, share, cost = AntiJoin(candidate.expr, check, keep), 0.5, candidate.rows * PROBE
+            candidate = Candidate(expr, candidate.cost + cost, candidate.rows * share, checks)
+        return candidate
+
+
+def _reading(read: Read, wanted: frozenset[str]) -> Read:
+    """The read without the variables nobody wants; a repeated variable still has to agree with itself."""
+    args = tuple(a if a in wanted or read.args.count(a) > 1 else None for a in read.args) if read.args else ()
+    args = tuple(b if isinstance(b, int) else a for a, b in zip(args, read.args, strict=True))
+    return read if args == read.args else Read(read.relation, args, read.version, read.except_from)
+
+
+def describe(expr: Expr, name: Callable[[int], str] = "#{}".format) -> str:
+    """An expression on one line, in the order of its evaluation.
+
+    `⋈` looks an atom up for each row, `⋉` only asks whether it is there, `▷` whether it is not, `π` removes duplicates.
+    """
+    def term(a: Argument) -> str:
+        return "_" if a is None else f"?{a}" if isinstance(a, str) else name(a)
+
+    def text(e: Expr) -> str:
+        match e:
+            case Read():
+                mark = {"delta": "Δ", "old": "", "all": ""}.get(e.version, f"[{e.version}]")
+                return f"{mark}{e.relation.name}({', '.join(map(term, e.args))})"
+            case Join():
+                return f"{text(e.left)} ⋈ {inner(e.right)}"
+            case SemiJoin():
+                return f"{text(e.left)} ⋉ {inner(e.right)}"
+            case AntiJoin():
+                return f"{text(e.left)} ▷ {inner(e.right)}"
+            case Where():
+                return f"{text(e.child)} where {term(e.condition.left)} {e.condition.operator} {term(e.condition.right)}"
+            case Project():
+                listed = ", ".join(map(term, e.args))
+                return f"π[{listed}]({text(e.child)})" if e.how != "keep" else text(e.child)
+            case Rows():
+                return "true" if not e.variables else f"rows({', '.join(map(term, e.variables))})"
+            case _:
+                return reduce(lambda a, b: f"{a} ∪ {b}", (text(part) for part in getattr(e, "parts", ())), "")
+
+    def inner(e: Expr) -> str:
+        return text(e) if isinstance(e, Read) else f"({text(e)})"
+
+    return text(expr)

@@ -1,0 +1,120 @@
+"""The plan: what the passes make of a program, and how it shows itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from modulog.language.model import Atom, Comparison, Predicate, Rule, Variable
+from modulog.language.printer import print_atom, print_rule
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A rule with one head atom, as evaluation wants it, and the rule of the program that it comes from."""
+
+    head: Atom
+    atoms: tuple[Atom, ...]
+    negations: tuple[Atom, ...]
+    comparisons: tuple[Comparison, ...]
+    origin: Rule
+
+    @property
+    def rule(self) -> Rule:
+        """The clause as a rule, for printing."""
+        from modulog.language.model import Negation
+
+        return Rule((self.head,), (*self.atoms, *(Negation(a) for a in self.negations), *self.comparisons))
+
+    def __str__(self) -> str:
+        return print_rule(self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How a predicate reads its representative: argument j of the predicate is argument places[j] of the representative."""
+
+    representative: Predicate
+    places: tuple[int, ...]
+
+    def __str__(self) -> str:
+        names = [f"?{'xyzuvw'[j] if j < 6 else f'x{j}'}" for j in range(len(self.places))]
+        return print_atom(Atom(self.representative, tuple(Variable(names[self.places.index(j)][1:]) for j in range(len(names)))))
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePlan:
+    """Recursive clauses of one stratum that one kind of module handles."""
+
+    kind: str
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """A strongly connected component of the predicate graph, with the clauses that derive its predicates."""
+
+    predicates: tuple[Predicate, ...]
+    entry: tuple[Clause, ...]  # the nonrecursive clauses
+    recursive: tuple[Clause, ...] = ()
+    modules: tuple[ModulePlan, ...] = ()
+
+
+@dataclass(slots=True)
+class Plan:
+    """Strata in the order of evaluation, with their modules; predicates that are views of others.
+
+    `orders` says how each clause, by identity, was last evaluated: a line for each position of the delta.
+    """
+
+    clauses: tuple[Clause, ...]
+    strata: tuple[Stratum, ...] = ()
+    links: dict[Predicate, Link] = field(default_factory=dict)
+    predicates: frozenset[Predicate] = frozenset()
+    orders: dict[int, list[Callable[[], str]]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = []
+        for predicate, link in sorted(self.links.items()):
+            names = tuple(Variable("xyzuvw"[j] if j < 6 else f"x{j}") for j in range(predicate.arity))
+            lines.append(f"view     {print_atom(Atom(predicate, names))} = {link}")
+        inputs = sorted(self.predicates - {p for s in self.strata for p in s.predicates} - set(self.links))
+        if inputs:
+            lines.append(f"facts    {', '.join(map(str, inputs))}")
+        for number, stratum in enumerate(self.strata, 1):
+            kind = "recursive" if stratum.recursive else "nonrecursive"
+            lines.append(f"stratum {number}: {', '.join(map(str, stratum.predicates))} ({kind})")
+            for clause in stratum.entry:
+                lines.extend(self._clause_lines(clause, "once"))
+            for module in stratum.modules:
+                lines.append(f"  module {module.kind}")
+                for clause in module.clauses:
+                    lines.extend(self._clause_lines(clause, "each round"))
+        return "\n".join(lines)
+
+    def _clause_lines(self, clause: Clause, when: str) -> list[str]:
+        return [f"    {clause}", *(f"      {when}: {order}" for order in self._orders(clause))]
+
+    def _orders(self, clause: Clause) -> list[str]:
+        return [line for show in self.orders.get(id(clause), ()) if (line := show())]
+
+    def _repr_html_(self) -> str:
+        import html
+
+        rows = []
+        for number, stratum in enumerate(self.strata, 1):
+            names = html.escape(", ".join(map(str, stratum.predicates)))
+            clauses = [(c, "once", "") for c in stratum.entry]
+            clauses += [(c, "each round", m.kind) for m in stratum.modules for c in m.clauses]
+            for clause, when, kind in clauses:
+                orders = "<br>".join(html.escape(o) for o in self._orders(clause))
+                rows.append(
+                    f"<tr><td>{number}</td><td>{names}</td><td>{kind or 'nonrecursive'}</td>"
+                    f"<td><code>{html.escape(str(clause))}</code></td><td>{when}<br><code>{orders}</code></td></tr>"
+                )
+        views = "".join(
+            f"<li><code>{html.escape(str(p))}</code> is read from <code>{html.escape(str(link))}</code></li>"
+            for p, link in sorted(self.links.items())
+        )
+        head = "<tr><th>stratum</th><th>predicates</th><th>module</th><th>rule</th><th>evaluated</th></tr>"
+        return f"<table>{head}{''.join(rows)}</table>" + (f"<ul>{views}</ul>" if views else "")
