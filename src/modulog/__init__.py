@@ -1,0 +1,71 @@
+"""Modulog: a Datalog reasoner for people who have facts and rules.
+
+>>> from modulog import Reasoner
+>>> r = Reasoner("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
+>>> r.add("edge", [("a", "b"), ("b", "c")])
+2
+>>> r.count("path")
+3
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from modulog import errors
+    from modulog.language.model import Atom, Predicate, Program, Rule
+    from modulog.language.parser import parse_program
+    from modulog.materialisation.statistics import Statistics
+    from modulog.planning.plan import Plan
+    from modulog.session import Reasoner
+    from modulog.terms.python import IRI, BlankNode, TaggedLiteral
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Atom": "modulog.language.model",
+    "BlankNode": "modulog.terms.python",
+    "IRI": "modulog.terms.python",
+    "Plan": "modulog.planning.plan",
+    "Predicate": "modulog.language.model",
+    "Program": "modulog.language.model",
+    "Reasoner": "modulog.session",
+    "Rule": "modulog.language.model",
+    "Statistics": "modulog.materialisation.statistics",
+    "TaggedLiteral": "modulog.terms.python",
+    "parse_program": "modulog.language.parser",
+}
+
+__all__ = [
+    "IRI",
+    "Atom",
+    "BlankNode",
+    "Plan",
+    "Predicate",
+    "Program",
+    "Reasoner",
+    "Rule",
+    "Statistics",
+    "TaggedLiteral",
+    "__version__",
+    "errors",
+    "parse_program",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: `import modulog` itself loads nothing heavy."""
+    from importlib import import_module
+
+    if name == "errors":
+        return import_module("modulog.errors")
+    if name in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module 'modulog' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

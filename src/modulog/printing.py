@@ -1,0 +1,106 @@
+"""What the command line prints: answers as a table, JSON or CSV, and complaints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def print_table(found: pa.Table, total: int) -> None:
+    """Some rows in order, and how many there are in all."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for field in found.schema:
+        number = str(field.type) in ("int64", "double")
+        table.add_column(Text(field.name), justify="right" if number else "left", overflow="fold")
+    rows = found.sort_by([(name, "ascending") for name in found.column_names]).to_pylist()
+    for row in rows:
+        table.add_row(*(Text(_shown(value)) for value in row.values()))
+    # A pipe has no width: nothing is folded there.
+    Console(width=None if sys.stdout.isatty() else 100_000).print(table)
+    print(f"{len(rows):,} of {plural(total, 'row')}" if len(rows) < total else plural(total, "row"))
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def print_json(found: pa.Table) -> None:
+    """A list of objects, one on each line."""
+    import json
+
+    lines = (json.dumps(row, ensure_ascii=False) for batch in found.to_batches() for row in _json_rows(batch))
+    print("[", end="")
+    for number, line in enumerate(lines):
+        print(",\n " if number else "", line, sep="", end="")
+    print("]")
+
+
+def _json_rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    """The rows of a batch; infinite numbers, which JSON does not know, as XML Schema writes them."""
+    for row in batch.to_pylist():
+        yield {name: _finite(v) if isinstance(v, float) else v for name, v in row.items()}
+
+
+def _finite(value: float) -> float | str:
+    if value - value == 0:
+        return value
+    return "NaN" if value != value else "INF" if value > 0 else "-INF"
+
+
+def print_csv(found: pa.Table) -> None:
+    """The names of the columns, then rows by the rules of fact files."""
+    from pathlib import Path
+    from shutil import copyfileobj
+    from tempfile import TemporaryDirectory
+
+    from modulog.formats.tables import read_table
+    from modulog.formats.writing import write_csv
+    from modulog.terms.dictionary import Dictionary
+
+    print(",".join(found.column_names))
+    if found.column_names == ["holds"]:
+        print(_shown(found.column(0)[0].as_py()))
+        return
+    sys.stdout.flush()
+    with TemporaryDirectory() as folder:
+        dictionary, path = Dictionary(), Path(folder, "answers.csv")
+        with renaming(str(path), "the answers"):
+            write_csv(path, read_table(found, dictionary), dictionary)
+        with path.open("rb") as file:
+            copyfileobj(file, sys.stdout.buffer)
+
+
+def plural(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> plural(1, "row"), plural(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def complain(text: str) -> None:
+    """Say on stderr what is wrong or odd."""
+    # Positions are underlined in plain text: nothing may wrap it or take its brackets for markup.
+    print(text, file=sys.stderr)
+
+
+@contextmanager
+def renaming(temporary: str, meant: str) -> Iterator[None]:
+    """Warnings inside speak of the file that is meant, not of the temporary one."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        complain(f"warning: {str(warning.message).replace(temporary, meant)}")

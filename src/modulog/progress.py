@@ -1,0 +1,88 @@
+"""How far long work has come, as a line that changes in place on a terminal.
+
+Nothing is shown in the first second: short work stays silent. Without a terminal nothing is shown at all.
+"""
+
+from __future__ import annotations
+
+import sys
+from threading import Lock, Timer
+from time import monotonic
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.live import Live
+    from rich.text import Text
+
+PATIENCE = 1.0  # seconds before anything is shown
+
+
+class Progress:
+    """An observer for `Reasoner(progress=…)`; a context manager, so that the line goes away whatever happens.
+
+    `doing` is what is done before the first round: "loading edge.csv".
+
+    >>> with Progress() as progress:
+    ...     progress.doing = "loading edge.csv"
+    ...     before = progress.line()
+    ...     progress(1, 3, "path", 0, 1200)
+    >>> before.split(",")[0], progress.line().split(",")[:3]
+    ('loading edge.csv', ['stratum 1 of 3: path', ' round 0', ' 1'])
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.doing = ""
+        self.facts = self.rounds = 0
+        self._stream = stream or sys.stderr
+        self._began = monotonic()
+        self._first_round: float | None = None
+        self._live: Live | None = None
+        self._closed = False
+        self._lock = Lock()
+        self._timer = Timer(PATIENCE, self._show)
+        self._timer.daemon = True
+
+    def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
+        """Note where the work is; called once a round."""
+        if self._first_round is None:
+            self._first_round = monotonic()
+        self.facts = facts
+        self.rounds += 1
+        self.doing = f"stratum {stratum} of {strata}: {name}, round {round_}"
+
+    def __enter__(self) -> Progress:
+        if self._stream.isatty():
+            self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._live is not None:
+                self._live.stop()
+
+    def line(self) -> str:
+        """What the terminal shows now."""
+        now = monotonic()
+        parts = [self.doing]
+        if self._first_round is not None:
+            rate = self.facts / max(now - self._first_round, 0.001)
+            parts.append(f"{self.facts:,} facts, {rate:,.0f} facts/s")
+        parts.append(f"{now - self._began:.0f} s")
+        return ", ".join(parts)
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        return Text(self.line(), style="dim", overflow="ellipsis", no_wrap=True)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        with self._lock:
+            if not self._closed:
+                console = Console(file=self._stream)
+                self._live = Live(self, console=console, transient=True, refresh_per_second=4)
+                self._live.start()

@@ -1,0 +1,126 @@
+"""Imports go one way: each package has a layer and imports from its own layer or from those below.
+
+Every import counts, also those inside functions and those for type checkers only. A new package must be given its place
+here before it can be used.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+MODULES = {
+    ".".join(p.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): p
+    for p in sorted(SOURCE.rglob("*.py"))
+}
+
+LAYERS = [
+    {"errors"},
+    {"kernels"},
+    {"terms"},
+    {"language"},
+    {"planning", "vocabulary"},
+    {"engines"},
+    {"modules"},
+    {"formats", "materialisation", "query", "store"},
+    {"loading"},
+    {"pipeline", "session"},
+    {"__main__", "cli", "inputs", "printing", "progress"},
+]
+"""From the bottom to the top; the public names of the package belong to the top, where the command line uses them."""
+
+FOR_ALL = ("modulog.engines.protocol",)
+"""Data and signatures that every layer may name."""
+
+ONLY_IN = {
+    "numba": ("modulog.kernels",),
+    "lark": ("modulog.language",),
+    "pyspark": ("modulog.engines.spark", "modulog.pipeline"),
+    "py4j": ("modulog.engines.spark", "modulog.pipeline"),
+    "typer": ("modulog.cli",),
+    "modulog.engines.local": ("modulog.engines.local", "modulog.engines.registry"),
+    "modulog.engines.spark": ("modulog.engines.spark", "modulog.engines.registry"),
+}
+"""What may be imported in few places only."""
+
+HEAVY = ["numpy", "numba", "pyarrow", "pandas", "polars", "lark", "typer", "rich", "pyoxigraph", "pyspark"]
+"""What `import modulog` must leave alone, so that it takes no time."""
+
+
+def within(module: str, package: str) -> bool:
+    """Whether a module is a package or lies in it."""
+    return module == package or module.startswith(package + ".")
+
+
+def imports(module: str) -> Iterator[tuple[int, str]]:
+    """The lines and full names of everything that a module imports, `from x import y` as `x.y`."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parents = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*parents, *([node.module] if node.module else [])])
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+
+
+def layer(module: str) -> int:
+    """The layer of a module of ours, or of a public name of the package."""
+    parts = module.split(".")
+    if len(parts) == 1 or f"modulog.{parts[1]}" not in MODULES:
+        return len(LAYERS) - 1
+    found = [n for n, names in enumerate(LAYERS) if parts[1] in names]
+    assert found, f"{module}: give `{parts[1]}` a layer in {Path(__file__).name}"
+    return found[0]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_layers(module: str) -> None:
+    wrong = [
+        f"{MODULES[module].name}:{line} imports {name}"
+        for line, name in imports(module)
+        if within(name, "modulog")
+        and not any(within(name, p) for p in FOR_ALL)
+        and layer(name) > layer(module)
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_places(module: str) -> None:
+    wrong = [
+        f"{MODULES[module].name}:{line} imports {name}, which only {' and '.join(places)} may"
+        for line, name in imports(module)
+        for package, places in ONLY_IN.items()
+        if within(name, package) and not any(within(module, place) for place in places)
+    ]
+    assert not wrong
+
+
+def run(program: str) -> list[str]:
+    """The words that a program prints when a fresh interpreter runs it."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(SOURCE), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_import_is_light() -> None:
+    assert run(f"import sys, modulog; print(*[m for m in {HEAVY!r} if m in sys.modules])") == []
+
+
+def test_local_work_leaves_spark_alone() -> None:
+    """Rules and facts given as text and tuples need no other engine, no pandas and no command line."""
+    work = (
+        "from modulog import Reasoner; r = Reasoner('p(?x) :- q(?x) . q(a) .', engine='local'); r.count('p')"
+    )
+    unused = ["pyspark", "py4j", "pandas", "polars", "typer"]
+    assert run(f"import sys; {work}; print(*[m for m in {unused!r} if m in sys.modules])") == []

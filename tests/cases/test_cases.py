@@ -1,0 +1,96 @@
+"""Runs the folders beside this file: one program, its facts, and what must follow from them.
+
+    <name>/program.rls              the rules, with a comment that says what the case is about
+    <name>/facts/*.csv              loaded as a user would load the folder
+    <name>/expected/*.csv           all facts of the predicate the file is named for; `()` is the fact without arguments
+    <name>/updates/01/add/*.csv     explicit facts that come, `delete/` those that go, both at once,
+    <name>/updates/01/expected/     and what holds afterwards
+    <name>/error.txt                instead of expectations: lines that the error must contain, its class among them
+
+Expectations are written by hand and read by `values`, which types fields by the manual's rule without the package.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modulog import Reasoner
+from modulog.errors import ModulogError
+from values import Row, predicate_of, read_csv, rows_of_python, rows_to_python
+
+HERE = Path(__file__).parent
+FOLDERS = sorted(p.parent for p in HERE.glob("*/program.rls"))
+ERRORS = [f for f in FOLDERS if (f / "error.txt").exists()]
+RESULTS = [f for f in FOLDERS if f not in ERRORS]
+OPTIONS = [{"modules": modules} for modules in ("auto", "off")]
+"""The switches of the reasoner that choose how facts are computed and kept."""
+
+# Cases about empty predicates and products are warned about.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+by_name = pytest.mark.parametrize("folder", RESULTS, ids=lambda f: f.name)
+
+
+def loaded(folder: Path, options: dict[str, Any], engine: str) -> Any:
+    """A reasoner with the program and the facts of a case, and switches; not typed, as updates come later."""
+    reasoner = Reasoner(folder / "program.rls", engine=engine, **options)
+    if (folder / "facts").is_dir():
+        reasoner.load(folder / "facts")
+    return reasoner
+
+
+def read(folder: Path) -> dict[str, set[Row]]:
+    """The rows of every file of a folder, by predicate."""
+    return {predicate_of(path): set(read_csv(path)) for path in sorted(folder.glob("*.csv"))}
+
+
+def check(reasoner: Reasoner, folder: Path) -> None:
+    """The reasoner holds exactly the rows of every file of the folder, for the predicate of that file."""
+    for predicate, expected in read(folder).items():
+        found = rows_of_python(reasoner.rows(predicate))
+        assert set(found) == expected, predicate
+        assert len(found) == reasoner.count(predicate) == len(expected), predicate
+
+
+@by_name
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: f"modules-{o['modules']}")
+def test_results(folder: Path, options: dict[str, str], engine: str) -> None:
+    check(loaded(folder, options, engine), folder / "expected")
+
+
+@pytest.mark.parametrize("folder", [f for f in RESULTS if (f / "updates").is_dir()], ids=lambda f: f.name)
+def test_updates(folder: Path, engine: str) -> None:
+    if not hasattr(Reasoner, "update"):
+        pytest.skip("facts cannot be updated yet")
+    reasoner = loaded(folder, {}, engine)
+    reasoner.materialise()
+    for step in sorted((folder / "updates").iterdir()):
+        reasoner.update(
+            add={p: rows_to_python(rows) for p, rows in read(step / "add").items()},
+            delete={p: rows_to_python(rows) for p, rows in read(step / "delete").items()},
+        )
+        check(reasoner, step / "expected")
+
+
+@pytest.mark.parametrize("folder", ERRORS, ids=lambda f: f.name)
+def test_errors(folder: Path, engine: str) -> None:
+    with pytest.raises(ModulogError) as caught:
+        loaded(folder, {}, engine).materialise()
+    message = f"{caught.type.__name__}: {caught.value}"
+    for line in (folder / "error.txt").read_text(encoding="utf-8").splitlines():
+        assert line in message
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f.name)
+def test_folder_is_complete(folder: Path) -> None:
+    """A case expects something, says what it is about, and each of its updates does too."""
+    if folder in ERRORS:
+        return
+    assert (folder / "program.rls").read_text(encoding="utf-8").startswith("%")
+    assert list((folder / "expected").glob("*.csv"))
+    for step in folder.glob("updates/*"):
+        assert list(step.glob("expected/*.csv"))
+        assert list(step.glob("add/*.csv")) or list(step.glob("delete/*.csv"))
