@@ -1,0 +1,1 @@
+"""Speed and memory of Modulog against other systems, one module per question: ``python -m benchmarks``."""

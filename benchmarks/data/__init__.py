@@ -1,0 +1,13 @@
+"""Generated inputs of the benchmarks: the same arguments always give the same facts, at any size.
+
+>>> from benchmarks.data import chain
+>>> chain(4).tolist()
+[[0, 1], [1, 2], [2, 3]]
+"""
+
+from benchmarks.data.graphs import chain, cliques, dag, digraph, tree
+from benchmarks.data.joins import JOIN_RULES, joins
+from benchmarks.data.rule_chains import rule_chain
+from benchmarks.data.words import words
+
+__all__ = ["JOIN_RULES", "chain", "cliques", "dag", "digraph", "joins", "rule_chain", "tree", "words"]

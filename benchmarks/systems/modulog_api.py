@@ -1,0 +1,67 @@
+"""Modulog through its Python interface, with the general engine only (``modules="off"``)."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from benchmarks.outcome import Outcome, peak_memory, versions
+from benchmarks.workload import Workload, read
+
+
+def materialise(folder: str, warm: str) -> Outcome:
+    """Materialise the workload in ``folder`` after that in ``warm``, so that kernels are compiled before."""
+    reasoner_class = import_module("modulog").Reasoner
+    warm_reasoner, warm_workload = _prepare(reasoner_class, read(Path(warm)))
+    warm_reasoner.materialise()
+    for predicate in warm_workload.counted:
+        warm_reasoner.count(predicate)
+    workload = read(Path(folder))
+    start = perf_counter()
+    reasoner, _ = _prepare(reasoner_class, workload)
+    loaded = perf_counter()
+    reasoner.materialise()
+    done = perf_counter()
+    peak = peak_memory()
+    counts = {predicate: int(reasoner.count(predicate)) for predicate in workload.counted}
+    return Outcome(done - loaded, loaded - start, counts, peak, versions("modulog", "numpy", "numba"))
+
+
+def load(path: str, warm: str, materialised: bool) -> Outcome:
+    """Load a CSV file of strings, whose predicate is the name of the file, after a small one like it.
+
+    With ``materialised``, the seconds include making the relation: removing duplicates and sorting.
+    """
+    reasoner_class = import_module("modulog").Reasoner
+    warm_reasoner = reasoner_class("", modules="off")
+    warm_reasoner.load(Path(warm))
+    warm_reasoner.materialise()
+    start = perf_counter()
+    reasoner = reasoner_class("", modules="off")
+    reasoner.load(Path(path))
+    if materialised:
+        reasoner.materialise()
+    done = perf_counter()
+    peak = peak_memory()
+    counts = {"rows": int(reasoner.count(Path(path).stem))}
+    return Outcome(done - start, 0.0, counts, peak, versions("modulog", "numpy", "numba", "pyarrow"))
+
+
+def first_materialisation(folder: Path) -> None:
+    """Materialise and count with nothing done before."""
+    reasoner, workload = _prepare(import_module("modulog").Reasoner, read(folder))
+    reasoner.materialise()
+    for predicate in workload.counted:
+        reasoner.count(predicate)
+
+
+def _prepare(reasoner_class: Any, workload: Workload) -> tuple[Any, Workload]:
+    reasoner = reasoner_class(workload.rules, modules="off")
+    for predicate, rows in workload.facts.items():
+        reasoner.add(predicate, rows)
+    return reasoner, workload
+
+
+if __name__ == "__main__":
+    first_materialisation(Path(sys.argv[1]))

@@ -1,0 +1,38 @@
+"""The runs that an experiment usually has: every system on the same workload folder."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchmarks.harness import Run
+
+THREADS = (1, 2)
+
+
+def modulog(folder: Path, warm: Path, threads: Iterable[int] = THREADS) -> tuple[Run, ...]:
+    """Modulog on one core and on two."""
+    arguments = {"folder": str(folder), "warm": str(warm)}
+    return tuple(Run("Modulog", n, "benchmarks.systems.modulog_api:materialise", arguments) for n in threads)
+
+
+def duckdb(folder: Path, form: str = "rules", threads: Iterable[int] = THREADS) -> tuple[Run, ...]:
+    """DuckDB on one core and on two, with one SQL form of the question."""
+    name = "DuckDB" if form == "rules" else f"DuckDB, {form}"
+    return tuple(
+        Run(
+            name,
+            n,
+            "benchmarks.systems.duckdb_sql:materialise",
+            {"folder": str(folder), "threads": n, "form": form},
+        )
+        for n in threads
+    )
+
+
+def nemo(folder: Path) -> tuple[Run, ...]:
+    """Nemo, which uses one core."""
+    return (Run("Nemo", 1, "benchmarks.systems.nemo_api:materialise", {"folder": str(folder)}),)
+
+
+def clingo(folder: Path) -> tuple[Run, ...]:
+    """clingo, which grounds on one core."""
+    return (Run("clingo", 1, "benchmarks.systems.clingo_api:materialise", {"folder": str(folder)}),)
