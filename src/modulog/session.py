@@ -76,7 +76,9 @@ class Reasoner:
         2
         """
         name = predicate_name(predicate)
-        chunks = read_table(facts, self._vocabulary.dictionary, arity=self._loader.expected(name), columns=columns)
+        chunks = read_table(
+            facts, self._vocabulary.dictionary, arity=self._loader.expected(name), columns=columns
+        )
         self._statistics = None
         return self._loader.add(name, chunks, f"facts of {name}")
 

@@ -33,7 +33,9 @@ class Read:
     variables: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", tuple(dict.fromkeys(a for a in self.args if isinstance(a, str))))
+        object.__setattr__(
+            self, "variables", tuple(dict.fromkeys(a for a in self.args if isinstance(a, str)))
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,9 +36,11 @@ def export(
     written = {}
     for predicate in predicates:
         clash = names.count(predicate.name) > 1
-        path = folder / f"{file_name(predicate.name)}{f'.{predicate.arity}' if clash else ''}.{format}"
+        path = folder / f"{file_name(predicate.name, predicate.arity if clash else None)}.{format}"
         if format == "parquet":
-            written[path.name] = write_parquet(path, partial(chunks, predicate), dictionary)
+            written[path.name] = write_parquet(
+                path, partial(chunks, predicate), dictionary, names=[f"c{j}" for j in range(predicate.arity)]
+            )
         else:
             delimiter = "," if format == "csv" else "\t"
             written[path.name] = write_csv(path, chunks(predicate), dictionary, delimiter=delimiter)

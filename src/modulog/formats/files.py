@@ -20,6 +20,7 @@ FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 RDF_FORMATS = (".nt", ".ttl", ".rdf", ".owl", ".nq", ".trig", ".n3", ".jsonld")
 _COMPRESSED = ".gz"
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_ARITY = re.compile(r"@[0-9]+$")
 _PLAIN_NAME = re.compile(r"[\w-]+")
 
 
@@ -51,34 +52,36 @@ def discover(path: str | os.PathLike[str]) -> list[FactFile]:
     return [FactFile(path, predicate_name(stem), FORMATS[suffix], gzip)]
 
 
-def file_name(predicate: str) -> str:
+def file_name(predicate: str, arity: int | None = None) -> str:
     """The name of a predicate's file, without extension: IRIs and odd names are percent-encoded.
 
-    >>> file_name("edge"), file_name("<http://a/b>")
-    ('edge', 'http%3A%2F%2Fa%2Fb')
+    The arity is added for a name that has several.
+
+    >>> file_name("edge"), file_name("<http://a/b>"), file_name("<http://a/b>", 2)
+    ('edge', 'http%3A%2F%2Fa%2Fb', 'http%3A%2F%2Fa%2Fb@2')
     """
+    behind = "" if arity is None else f"@{arity}"
     if _PLAIN_NAME.fullmatch(predicate):
-        return predicate
+        return predicate + behind
     if predicate.endswith(">") and _ABSOLUTE.match(predicate, 1):
         predicate = predicate[1:-1]
     encoded = quote(predicate, safe="")
     # Dots would be taken for extensions.
-    return encoded.replace(".", "%2E")
+    return encoded.replace(".", "%2E") + behind
 
 
 def predicate_name(stem: str) -> str:
     """The predicate that a file name without extension stands for: the inverse of `file_name`.
 
-    >>> predicate_name("edge"), predicate_name("http%3A%2F%2Fa%2Fb")
+    >>> predicate_name("edge"), predicate_name("http%3A%2F%2Fa%2Fb@2")
     ('edge', '<http://a/b>')
     """
-    name = unquote(stem)
+    name = unquote(_ARITY.sub("", stem))
     return f"<{name}>" if _ABSOLUTE.match(name) else name
 
 
 def _discover_folder(folder: Path) -> list[FactFile]:
-    found: dict[str, FactFile] = {}
-    skipped = []
+    found, skipped = [], []
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.is_dir():
             continue
@@ -88,16 +91,11 @@ def _discover_folder(folder: Path) -> list[FactFile]:
         if suffix not in FORMATS:
             skipped.append(path.name)
             continue
-        file = FactFile(path, predicate_name(stem), FORMATS[suffix], gzip)
-        other = found.setdefault(file.predicate, file)
-        if other is not file:
-            raise DataError(
-                f"{path}: {other.path.name} holds facts of {file.predicate}, too; keep one of them"
-            )
+        found.append(FactFile(path, predicate_name(stem), FORMATS[suffix], gzip))
     if skipped:
         names = ", ".join(skipped[:5]) + (", …" if len(skipped) > 5 else "")
         warnings.warn(f"{folder}: skipped {names}: not {_known()}", DataWarning, stacklevel=3)
-    return list(found.values())
+    return found
 
 
 def _split(path: Path) -> tuple[str, str, bool]:

@@ -18,6 +18,7 @@ _USUAL = frozenset(
     b"parent child subject predicate object x y".split()
 )
 _ROWS = 20
+_FEWEST = 2  # so few rows say little: a small file may mix words and numbers
 
 
 def check_first_rows(path: str | os.PathLike[str], first: Record, others: Iterator[Record]) -> None:
@@ -27,12 +28,14 @@ def check_first_rows(path: str | os.PathLike[str], first: Record, others: Iterat
     again.
     """
     rows = [r.fields for r in islice(others, _ROWS) if len(r.fields) == len(first.fields)]
-    if not rows or not all(_WORD.fullmatch(f) for f in first.fields):
+    if len(rows) < _FEWEST or len(set(first.fields)) < len(first.fields):
+        return
+    if not all(_WORD.fullmatch(f) for f in first.fields):
         return
     columns = list(zip(*rows, strict=True))
     above_numbers = any(all(_NUMBER.fullmatch(f) for f in column) for column in columns)
     words = [f.strip(b'"').lower() for f in first.fields]
-    usual = len(set(words)) == len(words) > 1 and all(
+    usual = len(words) > 1 and all(
         w in _USUAL and f not in column for w, f, column in zip(words, first.fields, columns, strict=True)
     )
     if above_numbers or usual:

@@ -39,7 +39,9 @@ def pair(
 
 
 @kernel
-def gather(columns: Columns, keep: Integers, rows: Columns, words: Words, places: Integers, positions: Columns) -> Columns:
+def gather(
+    columns: Columns, keep: Integers, rows: Columns, words: Words, places: Integers, positions: Columns
+) -> Columns:
     """The joined rows: columns keep[…] of the left rows, then the arguments at places[…] of the matching facts."""
     n = len(rows)
     result = np.empty((len(keep) + len(places), n), np.int32)

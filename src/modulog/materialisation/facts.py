@@ -50,7 +50,9 @@ class Facts:
     def forget_derived(self) -> None:
         """Empty relations for everything that a stratum derives; explicit facts stay."""
         self.derived = {
-            p: self.engine.relation(p.name, p.arity) for stratum in self.plan.strata for p in stratum.predicates
+            p: self.engine.relation(p.name, p.arity)
+            for stratum in self.plan.strata
+            for p in stratum.predicates
         }
 
     def given(self, predicate: Predicate) -> Relation:
@@ -77,7 +79,12 @@ class Facts:
         names = tuple(f"x{j}" for j in range(member.arity))
         head = tuple(names[link.places.index(j)] for j in range(member.arity))
         read = Read(self.given(member), names, "old")
-        return Work(self.derived[link.representative], Project(read, head, "keep"), EXPLICIT, f"{member.name}: explicit facts")
+        return Work(
+            self.derived[link.representative],
+            Project(read, head, "keep"),
+            EXPLICIT,
+            f"{member.name}: explicit facts",
+        )
 
     def size(self, predicate: Predicate) -> int:
         """How many facts of a predicate hold."""

@@ -50,7 +50,9 @@ def materialise(plan: Plan, facts: Facts, observe: Observer = silent) -> Statist
     except KeyboardInterrupt:
         facts.forget_derived()
         seconds = perf_counter() - began
-        raise Interrupted(f"stopped after {seconds:.1f} s {where}, with {statistics.facts:,} facts derived") from None
+        raise Interrupted(
+            f"stopped after {seconds:.1f} s {where}, with {statistics.facts:,} facts derived"
+        ) from None
     except BaseException:
         facts.forget_derived()
         raise
@@ -67,7 +69,8 @@ class _Run:
         self.relations = [facts.relation(p) for p in stratum.predicates]
         self.entry = [evaluation(c, ["old"] * len(c.atoms), facts, NONRECURSIVE) for c in stratum.entry]
         self.modules = [
-            SeminaiveModule(i, module.clauses, stratum.predicates, facts) for i, module in enumerate(stratum.modules, 1)
+            SeminaiveModule(i, module.clauses, stratum.predicates, facts)
+            for i, module in enumerate(stratum.modules, 1)
         ]
         self.statistics = StratumStatistics(tuple(map(str, stratum.predicates)), bool(stratum.recursive))
 

@@ -84,7 +84,9 @@ class Statistics:
         ]
         lines += self._slowest()
         if self.incomparable:
-            lines.append(f"  {self.incomparable:,} comparisons of values that cannot be compared counted as false")
+            lines.append(
+                f"  {self.incomparable:,} comparisons of values that cannot be compared counted as false"
+            )
         return "\n".join(lines)
 
     def _slowest(self) -> Iterator[str]:

@@ -6,7 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from modulog.engines.protocol import Argument, Condition, ModuleId, Project, Read, Relation, Table, Version, Work
+from modulog.engines.protocol import (
+    Argument,
+    Condition,
+    ModuleId,
+    Project,
+    Read,
+    Relation,
+    Table,
+    Version,
+    Work,
+)
 from modulog.language.model import Atom, Comparison, Predicate, Term, Variable
 from modulog.planning.order_joins import Body, describe, order
 from modulog.planning.plan import Clause
@@ -87,10 +97,11 @@ def evaluation(clause: Clause, versions: Sequence[Version], context: Context, so
         Read(context.relation(atom.predicate), arguments(atom, context), version)
         for atom, version in zip(clause.atoms, versions, strict=True)
     )
-    negated = tuple(Read(context.relation(a.predicate), arguments(a, context), "all") for a in clause.negations)
+    negated = tuple(
+        Read(context.relation(a.predicate), arguments(a, context), "all") for a in clause.negations
+    )
     conditions = tuple(condition(c, context) for c in clause.comparisons)
     head = tuple(a for a in arguments(clause.head, context) if a is not None)
     needed = tuple(dict.fromkeys(a for a in head if isinstance(a, str)))
     body = Body(reads, negated, conditions, needed, once="delta" not in versions)
     return Evaluation(clause, context.relation(clause.head.predicate), head, body, context.unit, source)
-

@@ -17,7 +17,9 @@ from modulog.planning.plan import Clause
 class SeminaiveModule:
     """Any recursive clauses of a stratum; `own` are its predicates."""
 
-    def __init__(self, number: ModuleId, clauses: Sequence[Clause], own: Collection[Predicate], context: Context) -> None:
+    def __init__(
+        self, number: ModuleId, clauses: Sequence[Clause], own: Collection[Predicate], context: Context
+    ) -> None:
         self.number, self.clauses = number, clauses
         self.evaluations: list[tuple[Relation, Evaluation]] = []
         for clause in clauses:

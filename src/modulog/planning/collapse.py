@@ -23,7 +23,11 @@ def collapse(clauses: tuple[Clause, ...]) -> tuple[tuple[Clause, ...], dict[Pred
     linking = [(clause, p) for clause in clauses if (p := link_of(clause)) is not None]
     links: dict[Predicate, Link] = {}
     for members in _classes(clause for clause, _ in linking):
-        links.update(_represent(members, [(c, p) for c, p in linking if {c.head.predicate, c.atoms[0].predicate} <= members]))
+        links.update(
+            _represent(
+                members, [(c, p) for c, p in linking if {c.head.predicate, c.atoms[0].predicate} <= members]
+            )
+        )
     if not links:
         return clauses, {}
     rewritten = (_rewrite(clause, links) for clause in clauses)

@@ -203,7 +203,11 @@ class Ordering:
         found, part = [], (chosen - 1) & chosen
         while part:
             other = chosen & ~part
-            if part.bit_count() > 1 and other.bit_count() > 1 and self.variables(part) & self.variables(other):
+            if (
+                part.bit_count() > 1
+                and other.bit_count() > 1
+                and self.variables(part) & self.variables(other)
+            ):
                 found.append(self._join_sets(best[part], part, best[other], other))
             part = (part - 1) & chosen
         return found
@@ -253,7 +257,11 @@ class Ordering:
         wanted = self.needed(together, checks)
         names = dict.fromkeys((*left.expr.variables, *right.expr.variables))
         shared = frozenset(left.expr.variables) & frozenset(right.expr.variables)
-        raw = left.rows * right.rows / prod(max(self.values(some, v), self.values(others, v), 1.0) for v in shared)
+        raw = (
+            left.rows
+            * right.rows
+            / prod(max(self.values(some, v), self.values(others, v), 1.0) for v in shared)
+        )
         cost = left.cost + right.cost + right.rows * INDEX + left.rows * PROBE + raw * PRODUCE
         expr = Join(left.expr, right.expr, tuple(v for v in names if v in wanted))
         candidate = self._deduplicate(Candidate(expr, cost, raw, checks), together, wanted)
@@ -299,6 +307,7 @@ def describe(expr: Expr, name: Callable[[int], str] = "#{}".format) -> str:
 
     `⋈` looks an atom up for each row, `⋉` only asks whether it is there, `▷` whether it is not, `π` removes duplicates.
     """
+
     def term(a: Argument) -> str:
         return "_" if a is None else f"?{a}" if isinstance(a, str) else name(a)
 

@@ -40,7 +40,12 @@ def _assign_modules(program: Program, plan: Plan, switches: Switches) -> Plan:
     return replace(plan, strata=assign_modules(plan.strata))
 
 
-PASSES: tuple[Callable[[Program, Plan, Switches], Plan], ...] = (_normalise, _collapse, _stratify, _assign_modules)
+PASSES: tuple[Callable[[Program, Plan, Switches], Plan], ...] = (
+    _normalise,
+    _collapse,
+    _stratify,
+    _assign_modules,
+)
 
 
 def make_plan(program: Program, switches: Switches = Switches()) -> Plan:

@@ -39,7 +39,12 @@ class Link:
 
     def __str__(self) -> str:
         names = [f"?{'xyzuvw'[j] if j < 6 else f'x{j}'}" for j in range(len(self.places))]
-        return print_atom(Atom(self.representative, tuple(Variable(names[self.places.index(j)][1:]) for j in range(len(names)))))
+        return print_atom(
+            Atom(
+                self.representative,
+                tuple(Variable(names[self.places.index(j)][1:]) for j in range(len(names))),
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)

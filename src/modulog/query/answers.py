@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from modulog.engines.protocol import Table
-from modulog.terms.arrow import column_field, to_arrow
+from modulog.terms.arrow import column_field, to_arrow, unwrap
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python import value
 
@@ -18,7 +18,7 @@ def ids_of(tables: Iterable[Table], columns: Sequence[str]) -> Iterator[Any]:
     """The ids of each table as arrays of shape (columns, rows), in the given order of columns."""
     for table in tables:
         for batch in table.batches():
-            arrays = [batch.column(name).to_numpy().view(np.uint32) for name in columns]
+            arrays = [unwrap(batch.column(name)).view(np.uint32) for name in columns]
             yield np.stack(arrays) if arrays else np.empty((0, batch.num_rows), np.uint32)
 
 
@@ -31,7 +31,9 @@ def schema_of(chunks: Iterable[Any], names: Sequence[str], dictionary: Dictionar
     return pa.schema([column_field(name, found) for name, found in zip(names, kinds, strict=True)])
 
 
-def arrow_batches(chunks: Iterable[Any], schema: pa.Schema, dictionary: Dictionary) -> Iterator[pa.RecordBatch]:
+def arrow_batches(
+    chunks: Iterable[Any], schema: pa.Schema, dictionary: Dictionary
+) -> Iterator[pa.RecordBatch]:
     """The chunks as record batches of terms."""
     for chunk in chunks:
         arrays = [to_arrow(dictionary, column, field) for column, field in zip(chunk, schema, strict=True)]

@@ -24,7 +24,7 @@ Offsets = npt.NDArray[np.int64]
 
 T = TypeVar("T", bound=np.generic)
 
-MOST_TERMS = 2**32 - 1
+MOST_TERMS = 2**31 - 1
 _FEWEST_SLOTS = 1 << 10
 
 

@@ -164,7 +164,7 @@ def test_missing_and_damaged_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["from,weight\na,1\nb,2\n", '"x value","y value"\n1,2\n', "source,target\na,b\nb,c\n"],
+    ["from,weight\na,1\nb,2\n", '"x value","y value"\n1,2\n3,4\n', "source,target\na,b\nb,c\n"],
 )
 def test_headers_give_a_warning(file: Path, content: str) -> None:
     with pytest.warns(DataWarning, match="looks like a header"):
@@ -172,7 +172,16 @@ def test_headers_give_a_warning(file: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["a,b\nb,c\n", "from,to\n", "1,2\n3,4\n", "x,y\nx,z\n", "ann,1\nbob,young\n"]
+    "content",
+    [
+        "a,b\nb,c\n",
+        "from,to\n",
+        "1,2\n3,4\n",
+        "x,y\nx,z\na,b\n",
+        "b,a\n1,2\n",
+        "n,n\n1,2\n3,4\n",
+        "ann,1\nbob,young\n",
+    ],
 )
 def test_facts_give_no_warning(file: Path, content: str) -> None:
     with warnings.catch_warnings():

@@ -53,11 +53,22 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> N
         discover(tmp_path / name)
 
 
+def test_rdf_files_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.ttl").touch()
+    with pytest.raises(DataError, match=r"a\.ttl: RDF files are not supported yet"):
+        discover(tmp_path)
+
+
 def test_two_files_for_one_predicate(tmp_path: Path) -> None:
     (tmp_path / "edge.csv").touch()
     (tmp_path / "edge.tsv").touch()
-    with pytest.raises(DataError, match=r"edge\.csv holds facts of edge, too"):
-        discover(tmp_path)
+    assert [(f.predicate, f.format) for f in discover(tmp_path)] == [("edge", "csv"), ("edge", "tsv")]
+
+
+def test_arity_behind_a_name(tmp_path: Path) -> None:
+    (tmp_path / "http%3A%2F%2Fa%2Fb@1.csv").touch()
+    (tmp_path / "http%3A%2F%2Fa%2Fb@2.csv").touch()
+    assert [f.predicate for f in discover(tmp_path)] == ["<http://a/b>", "<http://a/b>"]
 
 
 def test_names_of_files() -> None:

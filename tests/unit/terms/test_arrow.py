@@ -180,3 +180,26 @@ def test_many_rows_with_few_terms() -> None:
     dictionary = Dictionary()
     ids = encode_arrow(dictionary, pa.array(np.arange(10_000) % 7))
     assert len(dictionary) == 7 and ids[:8].tolist() == [0, 1, 2, 3, 4, 5, 6, 0]
+
+
+def test_extension_types_are_read_as_what_they_store() -> None:
+    class Code(pa.ExtensionType):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(pa.int32(), "modulog.test.code")
+
+        def __arrow_ext_serialize__(self) -> bytes:
+            return b""
+
+        @classmethod
+        def __arrow_ext_deserialize__(cls, storage: pa.DataType, serialised: bytes) -> Code:
+            return cls()
+
+    array = pa.ExtensionArray.from_storage(Code(), pa.array([1, 2], pa.int32()))
+    assert terms(array) == [constant(1), constant(2)]
+
+
+def test_a_dictionary_larger_than_its_column() -> None:
+    dictionary = Dictionary()
+    array = pa.array([f"t{i}" for i in range(100)]).dictionary_encode().slice(5, 2)
+    assert dictionary.decode(encode_arrow(dictionary, array)) == [constant("t5"), constant("t6")]
+    assert len(dictionary) == 2

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.errors import DataError, InternalError
-from modulog.terms.dictionary import MOST_TERMS, Dictionary
+from modulog.kernels.strings import same_text
+from modulog.terms.dictionary import MOST_TERMS, Dictionary, Texts
 from modulog.terms.model import Constant, Kind
 from term_strategies import CONSTANTS
 
@@ -98,3 +99,26 @@ def test_as_a_python_dictionary(batches: list[list[Constant]]) -> None:
         assert ids.tolist() == [expected.setdefault(c, len(expected)) for c in batch]
         assert dictionary.decode(ids) == batch
     assert len(dictionary) == len(expected)
+
+
+@given(st.lists(st.text("abé", max_size=20), max_size=40))
+def test_terms_with_the_same_hash(texts: list[str]) -> None:
+    """Whatever the hash function does, terms are told apart by their texts."""
+    dictionary, expected = Dictionary(), dict[str, int]()
+    encoded = [t.encode() for t in texts]
+    ends = np.cumsum([len(e) for e in encoded], dtype=np.int64)
+    starts = ends - np.array([len(e) for e in encoded], np.int64)
+    column = Texts(np.frombuffer(b"".join(encoded), np.uint8), starts, ends, Kind.STRING)
+    column.hashes[:] = 2**31 - 1
+    ids = dictionary.encode_texts(column)
+    assert ids.tolist() == [expected.setdefault(t, len(expected)) for t in texts]
+
+
+@pytest.mark.parametrize("length", range(1, 25))
+def test_texts_that_differ_in_one_byte(length: int) -> None:
+    one = np.full(length, 97, np.uint8)
+    assert same_text(one, 0, one.copy(), 0, length)
+    for place in range(length):
+        other = one.copy()
+        other[place] = 98
+        assert not same_text(one, 0, other, 0, length)

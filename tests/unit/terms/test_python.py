@@ -104,3 +104,11 @@ def test_values_of_constants() -> None:
 @given(CONSTANTS)
 def test_there_and_back(term: Constant) -> None:
     assert constant(value(term)) == term
+
+
+def test_how_terms_show_themselves() -> None:
+    assert repr(IRI("http://a")) == "IRI('http://a')" and str(IRI("http://a")) == "http://a"
+    assert repr(BlankNode("b")) == "BlankNode('b')" and str(BlankNode("b")) == "_:b"
+    assert repr(TaggedLiteral("a", datatype="http://t")) == "TaggedLiteral('a', datatype='http://t')"
+    with pytest.raises(DataError, match="blank node"):
+        BlankNode("a b")

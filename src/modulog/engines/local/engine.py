@@ -70,7 +70,9 @@ class LocalEngine:
             relation.choose_bitmap()
         return int(ids.shape[1])
 
-    def _run_fused(self, relation: PlainRelation, node: Probe, args: tuple[str | int, ...], source: p.ModuleId) -> int:
+    def _run_fused(
+        self, relation: PlainRelation, node: Probe, args: tuple[str | int, ...], source: p.ModuleId
+    ) -> int:
         runs: list[Run] | None = None
         total, buffer = 0, None
         arrange = Arrangement(node.variables, args)

@@ -159,7 +159,10 @@ class Satisfy:
         left, right = self.condition.left, self.condition.right
         for batch in self.child.batches():
             n = batch.ids.shape[1]
-            a, b = (np.full(n, v, np.int32) if isinstance(v, int) else batch.ids[self.child.variables.index(v)] for v in (left, right))
+            a, b = (
+                np.full(n, v, np.int32) if isinstance(v, int) else batch.ids[self.child.variables.index(v)]
+                for v in (left, right)
+            )
             if self.condition.operator == "is":
                 mask = a == b
             else:
@@ -188,7 +191,9 @@ class Arrangement:
         return result
 
     def bounds(self, child: Bounds) -> Bounds:
-        return tuple((a, a) if isinstance(a, int) else child[s] for a, s in zip(self.args, self.sources, strict=True))
+        return tuple(
+            (a, a) if isinstance(a, int) else child[s] for a, s in zip(self.args, self.sources, strict=True)
+        )
 
 
 class Rearrange:
@@ -280,7 +285,9 @@ class Concatenate:
 
     def bounds(self) -> Bounds:
         every = [part.bounds() for part in self.parts]
-        return tuple((min(b[j][0] for b in every), max(b[j][1] for b in every)) for j in range(len(self.variables)))
+        return tuple(
+            (min(b[j][0] for b in every), max(b[j][1] for b in every)) for j in range(len(self.variables))
+        )
 
 
 class Given:

@@ -17,7 +17,9 @@ from modulog.engines.protocol import Argument
 from modulog.kernels import joining, packing, searching, sorting
 from modulog.kernels.types import Columns, Integers, Mask
 
-PIECE = 1 << 18  # rows of one piece of a join: small enough for the cache, large enough to hide the interpreter
+PIECE = (
+    1 << 18
+)  # rows of one piece of a join: small enough for the cache, large enough to hide the interpreter
 UNIT = np.empty((0, 1), np.int32)  # a table without columns and with one row
 
 
@@ -88,7 +90,9 @@ def matches(runs: Sequence[Run], lookup: Lookup, ids: Columns) -> Iterator[tuple
         while row < ids.shape[1]:
             rows, positions, row, offset = joining.pair(lows, highs, row, offset, PIECE)
             if len(rows):
-                yield _checked(lookup, rows, joining.gather(ids, lookup.keep, rows, order.words, fresh, positions))
+                yield _checked(
+                    lookup, rows, joining.gather(ids, lookup.keep, rows, order.words, fresh, positions)
+                )
 
 
 def _places(order: Order, arguments: tuple[int, ...]) -> Integers:
@@ -122,11 +126,15 @@ def _weighted_matches(runs: Sequence[Run], lookup: Lookup, ids: Columns) -> Iter
         words = packing.pack(np.ascontiguousarray(keyed), places(tuple(range(arity + 1))))
         where = sorting.positions_sorted(words)
         words, sums = sorting.sum_equal(np.ascontiguousarray(words[:, where]), weights[where])
-        keyed = packing.unpack(packing.select_words(words, sums > 0), places(tuple(range(arity + 1))), 0, int((sums > 0).sum()))
+        keyed = packing.unpack(
+            packing.select_words(words, sums > 0), places(tuple(range(arity + 1))), 0, int((sums > 0).sum())
+        )
         order = Order(tuple(range(arity)), packing.pack(keyed[1:], places(tuple(range(arity)))), False)
         positions = np.arange(keyed.shape[1], dtype=np.int32)
         fresh = _places(order, (*lookup.fresh, *(j for pair in lookup.equal for j in pair)))
-        rows, joined = _checked(lookup, keyed[0], joining.gather(part, lookup.keep, keyed[0], order.words, fresh, positions))
+        rows, joined = _checked(
+            lookup, keyed[0], joining.gather(part, lookup.keep, keyed[0], order.words, fresh, positions)
+        )
         yield rows + np.int32(start), joined
 
 
@@ -136,7 +144,9 @@ def _all_matches(run: Run, lookup: Lookup, ids: Columns) -> tuple[Columns, Colum
     rows, positions, _, _ = joining.pair(lows, highs, 0, 0, max(1, total))
     natural = _places(order, tuple(range(run.arity)))
     facts = joining.gather(ids, places(()), rows, order.words, natural, positions)
-    weights = np.ones(len(rows), np.int64) if order.weights is None else order.weights[positions].astype(np.int64)
+    weights = (
+        np.ones(len(rows), np.int64) if order.weights is None else order.weights[positions].astype(np.int64)
+    )
     return rows, facts, weights
 
 

@@ -25,7 +25,9 @@ from modulog.kernels import packing, sorting
 from modulog.kernels.types import Words
 
 EXPLICIT: ModuleId = -1
-SMALL_BITMAP = 1 << 27  # bits: a bitmap of 16 MiB is used at once, a larger one when enough facts will fill it
+SMALL_BITMAP = (
+    1 << 27
+)  # bits: a bitmap of 16 MiB is used at once, a larger one when enough facts will fill it
 SPARSEST = 1 << 14  # bits for each fact
 FREE_FACTS = 1 << 16  # facts that are read to fill a bitmap without asking whether it pays
 UNSORTED_LIMIT = 1 << 23  # scheduled facts that may wait before they are made distinct
@@ -57,7 +59,13 @@ class PlainRelation:
         if version == "delta":
             return delta
         if not self.updating:
-            return [] if version in ("gone", "come") else [*self.base, *delta] if version == "all" else list(self.base)
+            return (
+                []
+                if version in ("gone", "come")
+                else [*self.base, *delta]
+                if version == "all"
+                else list(self.base)
+            )
         gone = [] if self.gone is None else [self.gone]
         match version:
             case "old" | "after":
@@ -69,7 +77,10 @@ class PlainRelation:
             case "either":
                 return [*self.base, *self.come]
             case "kept":
-                return [*self.base, *([] if (lost := self._net(gone, self.come)) is None else [negated(lost)])]
+                return [
+                    *self.base,
+                    *([] if (lost := self._net(gone, self.come)) is None else [negated(lost)]),
+                ]
             case "gone":
                 return [] if (lost := self._net(gone, self.come)) is None else [lost]
             case "come":
@@ -180,7 +191,9 @@ class PlainRelation:
         earlier: list[Run] = list(self.runs("all"))
         self.scheduled = []
         for source, parts in groups.items():
-            fresh = sorting.distinct(sorting.sort_words(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)))
+            fresh = sorting.distinct(
+                sorting.sort_words(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))
+            )
             if any(run.weighted for run in earlier):
                 earlier = [sum_of(self.arity, earlier, positive=True)]
             for run in earlier:
@@ -260,7 +273,9 @@ class PlainRelation:
 
     def _push_weighted(self, stack: list[Run], words: Words, weights: np.ndarray) -> None:
         where = sorting.positions_sorted(words)
-        words, weights = sorting.sum_equal(np.ascontiguousarray(words[:, where]), weights[where].astype(np.int64))
+        words, weights = sorting.sum_equal(
+            np.ascontiguousarray(words[:, where]), weights[where].astype(np.int64)
+        )
         if words.shape[1]:
             stack.append(Run.of(self.arity, words, True, weights))
             compact(self.arity, stack)

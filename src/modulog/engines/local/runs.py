@@ -125,7 +125,11 @@ class Run:
 
     def _build(self, permutation: Permutation) -> Order:
         first = self.orders[0]
-        words = first.words if permutation == first.permutation else packing.pack(self.columns(), places(permutation))
+        words = (
+            first.words
+            if permutation == first.permutation
+            else packing.pack(self.columns(), places(permutation))
+        )
         if first.weights is None:
             return Order(permutation, sorting.sort_words(words), True)
         where = sorting.positions_sorted(words)
@@ -155,7 +159,9 @@ class Run:
             if is_sorted and words.shape[1] * 8 > n:
                 return sorting.absent_by_merge(words, order.words)
         else:
-            words = packing.pack(packing.unpack(words, places(natural), 0, words.shape[1]), places(order.permutation))
+            words = packing.pack(
+                packing.unpack(words, places(natural), 0, words.shape[1]), places(order.permutation)
+            )
         return np.asarray(order.positions(words) < 0)
 
     def ranges(self) -> tuple[Integers, Integers]:
@@ -175,7 +181,9 @@ class Run:
             for j in range(self.arity):
                 seen = searching.count_distinct(columns[j], int(least[j]), int(greatest[j])) if part else 0
                 # Values that are rare in the part will go on to appear; frequent ones have all been seen.
-                counts.append(float(seen) if part == n else min(seen * n / part, seen * (n / part) ** (seen / part)))
+                counts.append(
+                    float(seen) if part == n else min(seen * n / part, seen * (n / part) ** (seen / part))
+                )
             for order in self.orders:
                 if order.is_sorted and part < n and self.arity:
                     counts[order.permutation[0]] = float(searching.count_leading(order.words[0]))
@@ -194,13 +202,16 @@ def concatenate(arity: int, runs: list[Run]) -> Run:
     shared = [
         o.permutation
         for o in runs[0].orders
-        if o.is_sorted and all(any(p.is_sorted and p.permutation == o.permutation for p in r.orders) for r in runs)
+        if o.is_sorted
+        and all(any(p.is_sorted and p.permutation == o.permutation for p in r.orders) for r in runs)
     ]
     if not shared:
         return Run.of(arity, np.concatenate([run.words() for run in runs], axis=1), False)
     orders = []
     for permutation in shared:
-        parts = [next(o.words for o in r.orders if o.is_sorted and o.permutation == permutation) for r in runs]
+        parts = [
+            next(o.words for o in r.orders if o.is_sorted and o.permutation == permutation) for r in runs
+        ]
         while len(parts) > 1:
             parts.sort(key=lambda part: part.shape[1], reverse=True)
             smallest = parts.pop()

@@ -1,0 +1,136 @@
+"""Sorting, merging and comparing packed facts equal Python's own, on both sides of every size limit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modulog.kernels import sorting
+
+LAST = 2**31 - 1
+HALVES = st.one_of(st.integers(0, 3), st.integers(0, LAST), st.sampled_from([0, 1, LAST - 1, LAST]))
+WORDS = st.builds(lambda a, b: a << 32 | b, HALVES, HALVES)
+LIMITS = [(1 << 14, 1 << 22), (0, 1 << 22), (3, 6), (0, 5)]
+
+
+def facts(width: int, most: int = 40) -> st.SearchStrategy[list[tuple[int, ...]]]:
+    return st.lists(st.tuples(*[WORDS] * width), max_size=most)
+
+
+def words_of(rows: Any, width: int) -> Any:
+    return np.ascontiguousarray(np.array(list(rows), np.int64).reshape(-1, width).T)
+
+
+def rows_of(words: Any) -> list[tuple[int, ...]]:
+    return [tuple(row) for row in words.T.tolist()]
+
+
+@pytest.fixture(params=LIMITS, ids=str, scope="module")
+def limits(request: pytest.FixtureRequest) -> Any:
+    small, piece = request.param
+    with patch.object(sorting, "SMALL", small), patch.object(sorting, "PIECE", piece):
+        yield
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize("width", [1, 2, 3])
+@given(data=st.data())
+def test_sort_words(width: int, data: st.DataObject) -> None:
+    rows = data.draw(facts(width))
+    words = words_of(rows, width)
+    before = words.copy()
+    found = sorting.sort_words(words)
+    assert rows_of(found) == sorted(rows)
+    assert (words == before).all() and not np.shares_memory(words, found)
+    assert found.flags.c_contiguous
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize("width", [1, 2, 3])
+@given(data=st.data())
+def test_positions_are_stable(width: int, data: st.DataObject) -> None:
+    rows = data.draw(facts(width))
+    found = sorting.positions_sorted(words_of(rows, width))
+    assert found.tolist() == sorted(range(len(rows)), key=lambda i: rows[i])
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize(
+    ("upper", "lower"),
+    [
+        ((0, 5), (0, 5)),
+        ((7, 8), (0, 3)),
+        ((0, LAST), (LAST, LAST)),
+        ((LAST - 3, LAST), (LAST - 3, LAST)),
+        ((5, 5), (5, 5)),
+    ],
+)
+def test_words_that_share_bits(upper: tuple[int, int], lower: tuple[int, int]) -> None:
+    generator = np.random.default_rng(0)
+    word = generator.integers(upper[0], upper[1], 300, np.int64, endpoint=True) << 32
+    word |= generator.integers(lower[0], lower[1], 300, np.int64, endpoint=True)
+    assert sorting.sort_words(word[np.newaxis]).tolist() == [sorted(word.tolist())]
+
+
+def test_many_words() -> None:
+    generator = np.random.default_rng(0)
+    for width, bits in ((1, 62), (1, 20), (2, 3), (2, 62)):
+        words = generator.integers(0, 1 << bits, (width, 40_000), np.int64)
+        with patch.object(sorting, "PIECE", 9_000), patch.object(sorting, "SMALL", 5_000):
+            found = sorting.sort_words(words)
+        assert (found == words[:, np.lexsort(words[::-1])]).all()
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@given(data=st.data())
+def test_merge_and_distinct(width: int, data: st.DataObject) -> None:
+    few = data.draw(facts(width, 15))
+    a, b = sorted(few + data.draw(facts(width, 15))), sorted(few[::2] + data.draw(facts(width, 15)))
+    both = sorting.merge(words_of(a, width), words_of(b, width))
+    assert rows_of(both) == sorted(a + b)
+    assert rows_of(sorting.distinct(both)) == sorted(set(a + b))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@given(data=st.data())
+def test_absent_by_merge(width: int, data: st.DataObject) -> None:
+    few = data.draw(facts(width, 15))
+    a, b = sorted(few + data.draw(facts(width, 15))), sorted(few[::2] + data.draw(facts(width, 15)))
+    found = sorting.absent_by_merge(words_of(a, width), words_of(b, width))
+    assert found.tolist() == [row not in set(b) for row in a]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@given(data=st.data())
+def test_sum_equal(width: int, data: st.DataObject) -> None:
+    rows = sorted(data.draw(facts(width, 8)) * 3)
+    weights = data.draw(st.lists(st.integers(-2, 2), min_size=len(rows), max_size=len(rows)))
+    sums: Counter[tuple[int, ...]] = Counter()
+    for row, weight in zip(rows, weights, strict=True):
+        sums[row] += weight
+    found, totals = sorting.sum_equal(words_of(rows, width), np.array(weights, np.int64))
+    assert dict(zip(rows_of(found), totals.tolist(), strict=True)) == {k: v for k, v in sums.items() if v}
+    assert rows_of(found) == sorted(rows_of(found))
+
+
+@given(st.integers(1, 3).flatmap(lambda w: st.tuples(st.tuples(*[WORDS] * w), st.tuples(*[WORDS] * w))))
+def test_compare(pair: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    a, b = (words_of([row], len(row)) for row in pair)
+    assert sorting.compare(a, 0, b, 0) == (pair[0] > pair[1]) - (pair[0] < pair[1])
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_nothing(width: int) -> None:
+    empty = np.empty((width, 0), np.int64)
+    assert sorting.sort_words(empty).shape == (width, 0)
+    assert sorting.positions_sorted(empty).tolist() == []
+    assert sorting.distinct(empty).shape == (width, 0)
+    assert sorting.merge(empty, empty).shape == (width, 0)
+    assert sorting.absent_by_merge(empty, empty).tolist() == []
+    assert sorting.sum_equal(empty, np.empty(0, np.int64))[1].tolist() == []
