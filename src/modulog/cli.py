@@ -277,12 +277,16 @@ def _reasoner(rules: Path, inputs: Inputs, modules: Modules) -> Iterator[tuple[R
             inputs.load(reasoner, progress)
             for warning in reasoner.warnings:
                 complain(str(warning))
-            progress.doing = "starting"
+            progress.doing = "before the first round"
             yield reasoner, progress
         except Interrupted:
             raise
-        except KeyboardInterrupt:
-            raise Interrupted(f"stopped after {monotonic() - began:.1f} s, {progress.doing}") from None
+        except (KeyboardInterrupt, SystemError) as stop:
+            # A signal that arrives while Numba hands over arguments comes out as the cause of a SystemError.
+            if isinstance(stop, SystemError) and not isinstance(stop.__cause__, KeyboardInterrupt):
+                raise
+            facts = f", with {progress.facts:,} facts derived" if progress.rounds else ""
+            raise Interrupted(f"stopped after {monotonic() - began:.1f} s {progress.doing}{facts}") from None
 
 
 def _check_folder(folder: Path) -> None:

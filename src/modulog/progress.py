@@ -27,7 +27,7 @@ class Progress:
     ...     before = progress.line()
     ...     progress(1, 3, "path", 0, 1200)
     >>> before.split(",")[0], progress.line().split(",")[:3]
-    ('loading edge.csv', ['stratum 1 of 3: path', ' round 0', ' 1'])
+    ('loading edge.csv', ['in stratum 1 of 3 (path)', ' round 0', ' 1'])
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -48,7 +48,7 @@ class Progress:
             self._first_round = monotonic()
         self.facts = facts
         self.rounds += 1
-        self.doing = f"stratum {stratum} of {strata}: {name}, round {round_}"
+        self.doing = f"in stratum {stratum} of {strata} ({name}), round {round_}"
 
     def __enter__(self) -> Progress:
         if self._stream.isatty():

@@ -5,30 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from modulog.engines.protocol import Project, Read
-from modulog.engines.registry import make_engine
+from modulog.engines.backend import Columns
+from modulog.engines.protocol import Project, Read, Table
+from modulog.engines.registry import make_backend
 from modulog.errors import QueryError
-from modulog.formats.tables import read_table
 from modulog.language.checks import check
 from modulog.language.model import Literal, Negation, Predicate, Program
 from modulog.language.parser import parse_file, parse_program, parse_query
 from modulog.language.places import Diagnostic
-from modulog.loading import Columns, Loader, predicate_name
+from modulog.loading import Loader, predicate_name
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.materialise import Observer, materialise, silent
 from modulog.materialisation.statistics import Statistics
 from modulog.planning.pipeline import Switches, make_plan
 from modulog.planning.plan import Plan
-from modulog.query import answers
 from modulog.query.conjunctive import answer, variables_of
-from modulog.terms.dictionary import Dictionary
 from modulog.terms.python import IRI, constant
-from modulog.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,9 +56,9 @@ class Reasoner:
         self.program, self._folder = _read_program(program)
         self._switches = Switches(modules=modules)
         self._plan = make_plan(self.program, self._switches)
-        self._vocabulary = Vocabulary(Dictionary())
-        self._facts = Facts(make_engine(engine, self._vocabulary), self._plan, self._vocabulary)
-        self._loader = Loader(self._facts, self._vocabulary.dictionary, self.program)
+        self._backend = make_backend(engine)
+        self._facts = Facts(self._backend.engine, self._plan, self._backend)
+        self._loader = Loader(self._facts, self._backend, self.program)
         self._observe = progress or silent
         self._statistics: Statistics | None = None
         self._staged = False
@@ -76,11 +74,9 @@ class Reasoner:
         2
         """
         name = predicate_name(predicate)
-        chunks = read_table(
-            facts, self._vocabulary.dictionary, arity=self._loader.expected(name), columns=columns
-        )
         self._statistics = None
-        return self._loader.add(name, chunks, f"facts of {name}")
+        tables = self._backend.read_data(facts, self._loader.expected(name), columns)
+        return self._loader.add(name, tables, f"facts of {name}")
 
     def load(
         self,
@@ -114,10 +110,9 @@ class Reasoner:
         by_predicate: dict[Predicate, list[tuple[Any, ...]]] = {}
         for fact in self.program.facts:
             by_predicate.setdefault(fact.predicate, []).append(fact.terms)
-        encode = self._vocabulary.dictionary.encode
         for predicate, rows in by_predicate.items():
-            ids = encode([term for row in rows for term in row]).reshape(len(rows), predicate.arity)
-            self._loader.add(predicate.name, [np.ascontiguousarray(ids.T)], "facts of the program")
+            table = self._backend.encode(rows, predicate.arity)
+            self._loader.add(predicate.name, [table], "facts of the program")
         for directive in self.program.imports:
             self._loader.load_import(directive, self._folder)
         self._staged = True
@@ -134,8 +129,8 @@ class Reasoner:
             return self._statistics
         self._stage_program()
         self._facts.forget_derived()
+        explicit = self._facts.settle()
         statistics = materialise(self._plan, self._facts, self._observe)
-        explicit = sum(relation.size("all") for relation in self._facts.explicit.values())
         statistics.explicit = explicit
         statistics.facts = sum(self._facts.size(p) for p in self.predicates())
         statistics.derived = statistics.facts - explicit
@@ -181,8 +176,8 @@ class Reasoner:
         >>> Reasoner("p(1, a) .").rows("p")
         [(1, 'a')]
         """
-        chunks = self._chunks(self._named(predicate), limit)
-        return list(answers.python_rows(chunks, self._vocabulary.dictionary))
+        found = self._named(predicate)
+        return list(self._backend.rows(self._tables(found, limit), _columns(found)))
 
     def batches(self, predicate: str | IRI) -> Iterator[pa.RecordBatch]:
         """The facts of a predicate as Arrow record batches with the columns c0, c1, …
@@ -190,10 +185,8 @@ class Reasoner:
         >>> [b.num_rows for b in Reasoner("p(1, a) .").batches("p")]
         [1]
         """
-        found, dictionary = self._named(predicate), self._vocabulary.dictionary
-        names = [f"c{j}" for j in range(found.arity)]
-        schema = answers.schema_of(self._chunks(found), names, dictionary)
-        return answers.arrow_batches(self._chunks(found), schema, dictionary)
+        found = self._named(predicate)
+        return self._backend.batches(partial(self._tables, found), _columns(found), _columns(found))[1]
 
     def query(self, text: str, *, limit: int | None = None) -> pa.Table:
         """The answers to a query as an Arrow table: a column for each variable, in order of appearance; no variables: `holds`.
@@ -208,10 +201,9 @@ class Reasoner:
         if not names:
             return pa.table({"holds": [any(len(t) for t in self._facts.engine.evaluate(expr))]})
         columns = tuple(a if isinstance(a, str) else f"#{j}" for j, a in enumerate(expr.args))
-        chunks = list(answers.ids_of(self._facts.engine.evaluate(expr, limit), columns))
-        dictionary = self._vocabulary.dictionary
-        schema = answers.schema_of(chunks, names, dictionary)
-        return pa.Table.from_batches(answers.arrow_batches(chunks, schema, dictionary), schema)
+        tables = list(self._facts.engine.evaluate(expr, limit))
+        schema, batches = self._backend.batches(lambda: tables, columns, names)
+        return pa.Table.from_batches(batches, schema)
 
     def count(self, text: str | IRI) -> int:
         """How many facts a predicate has, or how many answers a query.
@@ -234,13 +226,12 @@ class Reasoner:
         """
         found = self._named(predicate, len(row))
         self.materialise()
-        ids = self._vocabulary.dictionary.find([constant(v) for v in row])
-        if (ids < 0).any():
+        ids = self._backend.find([constant(v) for v in row])
+        if -1 in ids:
             return False
         link = self._facts.link(found)
         ordered = [ids[link.places.index(j)] for j in range(found.arity)]
-        columns = tuple(f"c{j}" for j in range(found.arity))
-        rows = self._facts.engine.table(columns, np.array(ordered, np.int32).reshape(found.arity, 1))
+        rows = self._facts.engine.table(_columns(found), np.array(ordered, np.int64).reshape(found.arity, 1))
         return len(self._facts.relation(link.representative).contains(rows, "all")) > 0
 
     def export(
@@ -251,20 +242,17 @@ class Reasoner:
         predicates: Sequence[str | IRI] | None = None,
     ) -> dict[str, int]:
         """Write one file for each predicate; returns the number of rows of each file."""
-        from modulog.formats.exporting import export
-
         chosen = self.predicates() if predicates is None else [self._named(p) for p in predicates]
         self.materialise()
-        return export(Path(folder), format, chosen, self._chunks, self._vocabulary.dictionary)
+        return self._backend.export(Path(folder), format, chosen, self._tables)
 
-    def _chunks(self, predicate: Predicate, limit: int | None = None) -> Iterator[Any]:
-        """The facts of a predicate as arrays of ids."""
+    def _tables(self, predicate: Predicate, limit: int | None = None) -> Iterator[Table]:
+        """The facts of a predicate as tables of ids."""
         self.materialise()
-        link = self._facts.link(predicate)
-        columns = tuple(f"c{j}" for j in range(predicate.arity))
+        link, columns = self._facts.link(predicate), _columns(predicate)
         args = tuple(columns[link.places.index(j)] for j in range(predicate.arity))
         read = Read(self._facts.relation(link.representative), args, "all")
-        return answers.ids_of(self._facts.engine.evaluate(Project(read, columns, "keep"), limit), columns)
+        return self._facts.engine.evaluate(Project(read, columns, "keep"), limit)
 
     # ---- Names
 
@@ -297,6 +285,10 @@ class Reasoner:
             arities = " or ".join(str(p.arity) for p in found)
             raise QueryError(f"{name} has {arities} arguments" + ("" if arity is None else f", not {arity}"))
         return found[0]
+
+
+def _columns(predicate: Predicate) -> tuple[str, ...]:
+    return tuple(f"c{j}" for j in range(predicate.arity))
 
 
 def _read_program(program: str | Path | Program) -> tuple[Program, Path]:

@@ -26,17 +26,17 @@ LAYERS = [
     {"kernels"},
     {"terms"},
     {"language"},
-    {"planning", "vocabulary"},
+    {"planning"},
     {"engines"},
     {"modules"},
     {"formats", "materialisation", "query", "store"},
-    {"loading"},
+    {"loading", "engines.registry", "engines.local.backend", "engines.spark"},
     {"pipeline", "session"},
     {"__main__", "cli", "inputs", "printing", "progress"},
 ]
 """From the bottom to the top; the public names of the package belong to the top, where the command line uses them."""
 
-FOR_ALL = ("modulog.engines.protocol",)
+FOR_ALL = ("modulog.engines.protocol", "modulog.engines.backend")
 """Data and signatures that every layer may name."""
 
 ONLY_IN = {
@@ -77,7 +77,8 @@ def layer(module: str) -> int:
     parts = module.split(".")
     if len(parts) == 1 or f"modulog.{parts[1]}" not in MODULES:
         return len(LAYERS) - 1
-    found = [n for n, names in enumerate(LAYERS) if parts[1] in names]
+    prefixes = [".".join(parts[1:end]) for end in range(len(parts), 1, -1)]
+    found = [n for p in prefixes for n, names in enumerate(LAYERS) if p in names]
     assert found, f"{module}: give `{parts[1]}` a layer in {Path(__file__).name}"
     return found[0]
 

@@ -61,6 +61,14 @@ class Facts:
             self.explicit[predicate] = self.engine.relation(predicate.name, predicate.arity)
         return self.explicit[predicate]
 
+    def settle(self) -> int:
+        """Take in the explicit facts that have been scheduled; returns how many explicit facts there are."""
+        for relation in self.explicit.values():
+            relation.derive()
+        for relation in self.explicit.values():
+            relation.merge()
+        return sum(relation.size("all") for relation in self.explicit.values())
+
     def relation(self, predicate: Predicate) -> Relation:
         """The relation of a representative: everything that holds."""
         return self.derived.get(predicate) or self.given(predicate)

@@ -21,6 +21,9 @@ class Switches:
     storage: str = "auto"
 
 
+DEFAULT = Switches()
+
+
 def _normalise(program: Program, plan: Plan, switches: Switches) -> Plan:
     return replace(plan, clauses=normalise(program.rules))
 
@@ -48,7 +51,7 @@ PASSES: tuple[Callable[[Program, Plan, Switches], Plan], ...] = (
 )
 
 
-def make_plan(program: Program, switches: Switches = Switches()) -> Plan:
+def make_plan(program: Program, switches: Switches = DEFAULT) -> Plan:
     """Run every pass.
 
     >>> from modulog.language.parser import parse_program
