@@ -3,7 +3,6 @@
 >>> from modulog import Reasoner
 >>> r = Reasoner("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
 >>> r.add("edge", [("a", "b"), ("b", "c")])
-2
 >>> r.count("path")
 3
 """

@@ -264,7 +264,7 @@ def query(
 @contextmanager
 def _reasoner(rules: Path, inputs: Inputs, modules: Modules) -> Iterator[tuple[Reasoner, Progress]]:
     """A reasoner with its facts, and the line that shows how far it is; Ctrl-C says where it stopped."""
-    from modulog.errors import Interrupted
+    from modulog.errors import Interrupted, stopped
     from modulog.progress import Progress
 
     began = monotonic()
@@ -281,9 +281,8 @@ def _reasoner(rules: Path, inputs: Inputs, modules: Modules) -> Iterator[tuple[R
             yield reasoner, progress
         except Interrupted:
             raise
-        except (KeyboardInterrupt, SystemError) as stop:
-            # A signal that arrives while Numba hands over arguments comes out as the cause of a SystemError.
-            if isinstance(stop, SystemError) and not isinstance(stop.__cause__, KeyboardInterrupt):
+        except (KeyboardInterrupt, SystemError) as error:
+            if not stopped(error):
                 raise
             facts = f", with {progress.facts:,} facts derived" if progress.rounds else ""
             raise Interrupted(f"stopped after {monotonic() - began:.1f} s {progress.doing}{facts}") from None

@@ -116,5 +116,12 @@ class Interrupted(ModulogError, KeyboardInterrupt):
     """The user stopped the work; the message says how far it came."""
 
 
+def stopped(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: while Numba hands over arguments, it comes out as the cause of SystemErrors."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
+
+
 class InternalError(ModulogError):
     """A mistake in Modulog itself."""

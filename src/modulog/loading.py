@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from modulog.engines.backend import Backend, Columns
-from modulog.engines.protocol import Table
+from modulog.engines.protocol import EXPLICIT, Table
 from modulog.errors import DataError
 from modulog.formats.files import discover
 from modulog.language.model import Directive, Predicate, Program
-from modulog.materialisation.facts import EXPLICIT, Facts
+from modulog.materialisation.facts import Facts
 from modulog.terms.python import IRI
 
 FORMATS = ("csv", "tsv", "dsv", "parquet")
@@ -20,6 +21,16 @@ FORMATS = ("csv", "tsv", "dsv", "parquet")
 def predicate_name(name: str | IRI) -> str:
     """The name of a predicate as programs know it: an IRI stands in angle brackets."""
     return f"<{name.value}>" if isinstance(name, IRI) else name
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Facts for a predicate, from somewhere; the arity is known only where something fixes it."""
+
+    name: str
+    tables: Iterable[Table]
+    source: str
+    arity: int | None = None
 
 
 class Loader:
@@ -31,22 +42,32 @@ class Loader:
         for predicate in program.predicates():
             self.arities.setdefault(predicate.name, set()).add(predicate.arity)
 
-    def add(self, name: str, tables: Iterable[Table], source: str) -> int:
-        """Add tables of ids as explicit facts; all of them or, on an error, none. Returns how many rows came."""
-        waiting = list(tables)
-        for arity in {len(table.columns) for table in waiting}:
-            self._check_arity(name, arity, source)
-        for table in waiting:
-            self.facts.given(Predicate(name, len(table.columns))).schedule(table, EXPLICIT)
-        return sum(map(len, waiting))
+    def add(self, *arrivals: Arrival) -> None:
+        """Add explicit facts; all of them or, on an error, none."""
+        waiting = [(arrival, list(arrival.tables)) for arrival in arrivals]
+        arities = dict(self.arities)
+        try:
+            for arrival, tables in waiting:
+                for arity in {len(table.columns) for table in tables}:
+                    self._check_arity(arrival.name, arity, arrival.source)
+        except DataError:
+            self.arities = arities
+            raise
+        for arrival, tables in waiting:
+            if arrival.arity is not None and not tables:
+                self.facts.given(
+                    Predicate(arrival.name, arrival.arity)
+                )  # a file without rows: known, and empty
+            for table in tables:
+                self.facts.given(Predicate(arrival.name, len(table.columns))).schedule(table, EXPLICIT)
 
     def _check_arity(self, name: str, arity: int, source: str) -> None:
-        known = self.arities.setdefault(name, {arity})
+        known = self.arities.get(name, {arity})
         both = name.startswith("<") and {arity, *known} <= {1, 2}
         if arity not in known and not both:
             expected = " or ".join(map(str, sorted(known)))
             raise DataError(f"{source}: {name} has {expected} arguments, but the rows have {arity}")
-        known.add(arity)
+        self.arities[name] = known | {arity}
 
     def expected(self, name: str) -> int | None:
         """The arity that facts of a name must have, if it is known and there is only one."""
@@ -62,25 +83,21 @@ class Loader:
         strings: bool = False,
         columns: Columns | None = None,
         mapping: Mapping[str, Columns] | None = None,
-    ) -> int:
+    ) -> None:
         """Load a file or a folder; `mapping` fills several predicates from columns of one wide file."""
-        rows = 0
+        arrivals = []
         for file in discover(path):
             wanted: Mapping[str, Columns | None] = mapping or {predicate or file.predicate: columns}
             for name, chosen in wanted.items():
+                arity = self.expected(name)
                 tables = self.backend.read_file(
-                    file.path,
-                    file.format,
-                    self.expected(name),
-                    header=header,
-                    strings=strings,
-                    columns=chosen,
+                    file.path, file.format, arity, header=header, strings=strings, columns=chosen
                 )
-                rows += self.add(name, tables, str(file.path))
-        return rows
+                arrivals.append(Arrival(name, tables, str(file.path), arity))
+        self.add(*arrivals)
 
-    def load_import(self, directive: Directive, folder: Path) -> int:
-        """Load what an `@import` names, relative to the folder of the program."""
+    def imported(self, directive: Directive, folder: Path) -> Arrival:
+        """What an `@import` names, relative to the folder of the program."""
         options = dict(directive.options)
         resource = options.get("resource")
         where = f"{directive.position}: " if directive.position else ""
@@ -106,4 +123,4 @@ class Loader:
             columns=keep,
             delimiter=str(delimiter) if delimiter is not None else None,
         )
-        return self.add(directive.predicate, tables, str(path))
+        return Arrival(directive.predicate, tables, str(path), arity)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from modulog.language.checks import check
 from modulog.language.model import Literal, Negation, Predicate, Program
 from modulog.language.parser import parse_file, parse_program, parse_query
 from modulog.language.places import Diagnostic
-from modulog.loading import Loader, predicate_name
+from modulog.loading import Arrival, Loader, predicate_name
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.materialise import Observer, materialise, silent
 from modulog.materialisation.statistics import Statistics
@@ -37,11 +39,11 @@ class Reasoner:
 
     >>> r = Reasoner("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
     >>> r.add("edge", [("a", "b"), ("b", "c")])
-    2
     >>> sorted(r.rows("path"))
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
 
-    A string is the text of a program, a `Path` a file. `modules="off"` is plain seminaive evaluation of the rules as they stand. `progress` is
+    A string is the text of a program, a `Path` a file. `engine` is "local", "spark", or "auto": Spark if a session was given as `spark`, otherwise
+    local. Options of Spark: `settings` for a session of our own, `folder` for facts and terms, `broadcast_limit`. `modules="off"` is plain seminaive evaluation of the rules as they stand. `progress` is
     called once a round with the number of the stratum, the number of strata, its predicates, the round, and the facts so far.
     """
 
@@ -52,31 +54,39 @@ class Reasoner:
         engine: str = "auto",
         modules: str = "auto",
         progress: Observer | None = None,
+        spark: Any = None,
+        **options: Any,
     ) -> None:
         self.program, self._folder = _read_program(program)
         self._switches = Switches(modules=modules)
         self._plan = make_plan(self.program, self._switches)
-        self._backend = make_backend(engine)
+        self._backend = make_backend(engine, spark, **options)
         self._facts = Facts(self._backend.engine, self._plan, self._backend)
         self._loader = Loader(self._facts, self._backend, self.program)
+        for constant_ in self._plan.constants():
+            self._backend.identify(constant_)
         self._observe = progress or silent
         self._statistics: Statistics | None = None
         self._staged = False
 
     # ---- Facts in
 
-    def add(self, predicate: str | IRI, facts: object, *, columns: Columns | None = None) -> int:
-        """Add explicit facts: tuples, NumPy, pandas, Polars or Arrow data. Returns how many rows came.
+    def add(self, predicate: str | IRI, facts: object, *, columns: Columns | None = None) -> None:
+        """Add explicit facts: tuples, NumPy, pandas, Polars or Arrow data; with Spark also a data frame.
 
         `columns` picks the columns of a wide table that are the arguments, by name or by position from 0.
 
-        >>> Reasoner("p(?x) :- q(?x, ?y) .").add("q", [(1, "one", True), (2, "two", False)], columns=[0, 1])
+        >>> r = Reasoner("p(?x) :- q(?x, ?y) .")
+        >>> r.add("q", [(1, "one", True), (2, "two", False)], columns=[0, 1])
+        >>> r.count("q")
         2
         """
         name = predicate_name(predicate)
+        arity = self._loader.expected(name)
+        self._loader.add(
+            Arrival(name, self._backend.read_data(facts, arity, columns), f"facts of {name}", arity)
+        )
         self._statistics = None
-        tables = self._backend.read_data(facts, self._loader.expected(name), columns)
-        return self._loader.add(name, tables, f"facts of {name}")
 
     def load(
         self,
@@ -87,14 +97,13 @@ class Reasoner:
         strings: bool = False,
         columns: Columns | None = None,
         mapping: Mapping[str, Columns] | None = None,
-    ) -> int:
-        """Load facts from a file, or from a folder with one file for each predicate. Returns how many rows came.
+    ) -> None:
+        """Load facts from a file, or from a folder with one file for each predicate.
 
         A file fills the predicate it is named for, unless `predicate` says otherwise. `mapping` fills several predicates from columns of one
         wide file: `{"age": ["id", "age"], "name": ["id", "name"]}`.
         """
-        self._statistics = None
-        return self._loader.load(
+        self._loader.load(
             path,
             predicate=None if predicate is None else predicate_name(predicate),
             header=header,
@@ -102,6 +111,7 @@ class Reasoner:
             columns=columns,
             mapping=mapping,
         )
+        self._statistics = None
 
     def _stage_program(self) -> None:
         """The program's own facts and imports, once."""
@@ -110,11 +120,12 @@ class Reasoner:
         by_predicate: dict[Predicate, list[tuple[Any, ...]]] = {}
         for fact in self.program.facts:
             by_predicate.setdefault(fact.predicate, []).append(fact.terms)
-        for predicate, rows in by_predicate.items():
-            table = self._backend.encode(rows, predicate.arity)
-            self._loader.add(predicate.name, [table], "facts of the program")
-        for directive in self.program.imports:
-            self._loader.load_import(directive, self._folder)
+        own = [
+            Arrival(predicate.name, [self._backend.encode(rows, predicate.arity)], "facts of the program")
+            for predicate, rows in by_predicate.items()
+        ]
+        imports = [self._loader.imported(directive, self._folder) for directive in self.program.imports]
+        self._loader.add(*own, *imports)
         self._staged = True
 
     # ---- Reasoning
@@ -129,12 +140,13 @@ class Reasoner:
             return self._statistics
         self._stage_program()
         self._facts.forget_derived()
-        explicit = self._facts.settle()
+        explicit, before = self._facts.settle(), self._backend.engine.incomparable
         statistics = materialise(self._plan, self._facts, self._observe)
         statistics.explicit = explicit
         statistics.facts = sum(self._facts.size(p) for p in self.predicates())
         statistics.derived = statistics.facts - explicit
         statistics.bytes = self._facts.memory()
+        statistics.incomparable = self._backend.engine.incomparable - before
         self._statistics = statistics
         return statistics
 
@@ -180,12 +192,16 @@ class Reasoner:
         return list(self._backend.rows(self._tables(found, limit), _columns(found)))
 
     def batches(self, predicate: str | IRI) -> Iterator[pa.RecordBatch]:
-        """The facts of a predicate as Arrow record batches with the columns c0, c1, …
+        """The facts of a predicate, as they are now, in Arrow record batches with the columns c0, c1, …; no arguments: `holds`.
 
         >>> [b.num_rows for b in Reasoner("p(1, a) .").batches("p")]
         [1]
         """
+        import pyarrow as pa
+
         found = self._named(predicate)
+        if not found.arity:
+            return iter([pa.RecordBatch.from_pydict({"holds": [self.count(predicate) > 0]})])
         return self._backend.batches(partial(self._tables, found), _columns(found), _columns(found))[1]
 
     def query(self, text: str, *, limit: int | None = None) -> pa.Table:
@@ -199,10 +215,9 @@ class Reasoner:
         literals = self._parse(text)
         names, expr = variables_of(literals), self._answer(literals)
         if not names:
-            return pa.table({"holds": [any(len(t) for t in self._facts.engine.evaluate(expr))]})
-        columns = tuple(a if isinstance(a, str) else f"#{j}" for j, a in enumerate(expr.args))
-        tables = list(self._facts.engine.evaluate(expr, limit))
-        schema, batches = self._backend.batches(lambda: tables, columns, names)
+            return pa.table({"holds": [self._holds(expr)]})
+        tables = list(self._facts.engine.evaluate(expr, _limited(limit)))
+        schema, batches = self._backend.batches(lambda: tables, expr.variables, names)
         return pa.Table.from_batches(batches, schema)
 
     def count(self, text: str | IRI) -> int:
@@ -212,11 +227,16 @@ class Reasoner:
         >>> r.count("p"), r.count("p(?n, ?x), ~q(?x)")
         (2, 1)
         """
-        if isinstance(text, IRI) or "(" not in text:
+        if isinstance(text, IRI) or not {"(", "?"} & set(text):
             found = self._named(text.strip() if isinstance(text, str) else text)
             self.materialise()
             return self._facts.size(found)
-        return self._facts.engine.count(self._answer(self._parse(text)))
+        literals = self._parse(text)
+        expr = self._answer(literals)
+        return self._facts.engine.count(expr) if variables_of(literals) else int(self._holds(expr))
+
+    def _holds(self, expr: Project) -> bool:
+        return any(len(table) for table in self._facts.engine.evaluate(expr, 1))
 
     def contains(self, predicate: str | IRI, row: Sequence[object]) -> bool:
         """Whether a fact holds.
@@ -252,7 +272,41 @@ class Reasoner:
         link, columns = self._facts.link(predicate), _columns(predicate)
         args = tuple(columns[link.places.index(j)] for j in range(predicate.arity))
         read = Read(self._facts.relation(link.representative), args, "all")
-        return self._facts.engine.evaluate(Project(read, columns, "keep"), limit)
+        return self._facts.engine.evaluate(Project(read, columns, "keep"), _limited(limit))
+
+    # ---- On Spark
+
+    def dataframe(self, predicate: str | IRI) -> Any:
+        """The facts of a predicate as a Spark data frame of terms with the columns c0, c1, …"""
+        return self._dataframe(self._named(predicate))
+
+    def _dataframe(self, predicate: Predicate) -> Any:
+        self.materialise()
+        return self._backend.dataframe(next(self._tables(predicate)), _columns(predicate))
+
+    def create_views(self) -> list[str]:
+        """Register every predicate as a temporary view for Spark's SQL; returns the names of the views.
+
+        An IRI becomes its last part; where two views would have one name, the arity or a number follows.
+        """
+        names: list[str] = []
+        for predicate in self.predicates():
+            short = re.sub(r"\W+", "_", re.split(r"[/#:]", predicate.name.strip("<>"))[-1]) or "_"
+            options = chain([short, f"{short}_{predicate.arity}"], (f"{short}_{n}" for n in count(10)))
+            taken = {name.lower() for name in names}
+            names.append(next(name for name in options if name.lower() not in taken))
+            self._dataframe(predicate).createOrReplaceTempView(names[-1])
+        return names
+
+    def close(self) -> None:
+        """Give back what the engine holds: temporary folders, and a Spark session of our own."""
+        self._backend.close()
+
+    def __enter__(self) -> Reasoner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # ---- Names
 
@@ -291,9 +345,17 @@ def _columns(predicate: Predicate) -> tuple[str, ...]:
     return tuple(f"c{j}" for j in range(predicate.arity))
 
 
+def _limited(limit: int | None) -> int | None:
+    if limit is not None and limit < 0:
+        raise QueryError(f"a limit is a number of rows, not {limit}")
+    return limit
+
+
 def _read_program(program: str | Path | Program) -> tuple[Program, Path]:
     if isinstance(program, Program):
         return program, Path()
     if isinstance(program, Path):
         return parse_file(program), program.parent
+    if not isinstance(program, str):
+        raise TypeError(f"a program is a text, a Path or a Program, not a {type(program).__name__}")
     return parse_program(program), Path()

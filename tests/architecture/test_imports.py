@@ -45,7 +45,7 @@ ONLY_IN = {
     "pyspark": ("modulog.engines.spark", "modulog.pipeline"),
     "py4j": ("modulog.engines.spark", "modulog.pipeline"),
     "typer": ("modulog.cli",),
-    "modulog.engines.local": ("modulog.engines.local", "modulog.engines.registry"),
+    "modulog.engines.local": ("modulog.engines.local", "modulog.engines.registry", "modulog.engines.spark"),
     "modulog.engines.spark": ("modulog.engines.spark", "modulog.engines.registry"),
 }
 """What may be imported in few places only."""

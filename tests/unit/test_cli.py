@@ -284,11 +284,11 @@ def test_strings_turn_typing_off(modulog: Callable[..., Result], folder: Path) -
 
 
 def test_header_that_was_not_announced(modulog: Callable[..., Result], folder: Path) -> None:
-    Path("facts/edge.csv").write_text("from,to\na,b\n", encoding="utf-8")
+    Path("facts/edge.csv").write_text("from,to\na,b\nb,c\n", encoding="utf-8")
     result = modulog("query", "rules.rls", "path(?x, ?y)", "--facts", "facts")
     assert result.code == 0
     assert "warning: facts/edge.csv: the first row looks like a header" in result.err
-    assert query(modulog, "path(?x, ?y)", "--header").endswith("1 row\n")
+    assert query(modulog, "path(?x, ?y)", "--header").endswith("3 rows\n")
 
 
 # ---- Mistakes
@@ -370,11 +370,11 @@ def test_interrupt_while_loading(
     monkeypatch.setattr(Reasoner, "load", stop)
     result = modulog("plan", "rules.rls", "--facts", "facts")
     assert result.code == 130
-    assert re.fullmatch(r"stopped after [\d.]+ s, loading facts\n", result.err)
+    assert re.fullmatch(r"stopped after [\d.]+ s loading facts\n", result.err)
 
 
 def test_reader_that_has_seen_enough(folder: Path) -> None:
-    Path("facts/edge.csv").write_text("".join(f"{n},{n + 1}\n" for n in range(100_000)), encoding="utf-8")
+    Path("facts/edge.csv").write_text("".join(f"{n},z\n" for n in range(100_000)), encoding="utf-8")
     command = [sys.executable, "-m", "modulog", "query", "--facts=facts", "--format=csv"]
     with subprocess.Popen(
         [*command, "rules.rls", "edge(?x, ?y)"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -405,7 +405,7 @@ def interrupted(folder: Path) -> tuple[int, float, str]:
                     break
             elif process.poll() is not None:
                 break
-            if not sent and "round" in shown:
+            if not sent and "in stratum" in shown:
                 process.send_signal(signal.SIGINT)
                 sent = time.monotonic()
         code = process.wait(60)
@@ -428,7 +428,7 @@ def test_ctrl_c_stops_within_a_second(tmp_path: Path) -> None:
     for _ in range(3):
         code, took, shown = interrupted(tmp_path)
         assert code == 130, shown
-        assert re.search(r"stratum 1 of 1: far, round [\d,]+, [\d,]+ facts, [\d,]+ facts/s, \d+ s", shown)
+        assert re.search(r"in stratum 1 of 1 \(far\), round \d+, [\d,]+ facts, [\d,]+ facts/s, \d+ s", shown)
         assert re.search(
             r"stopped after [\d.]+ s in stratum 1 of 1 \(far\), round \d+, with [\d,]+ facts", shown
         )
@@ -458,7 +458,7 @@ def test_progress_waits_before_it_shows(monkeypatch: pytest.MonkeyPatch) -> None
         end = time.monotonic() + 10
         while "facts" not in slow.getvalue() and time.monotonic() < end:
             time.sleep(0.01)
-    assert "stratum 1 of 2: path [x], round 3, 12,345 facts, " in slow.getvalue()
+    assert "in stratum 1 of 2 (path [x]), round 3, 12,345 facts, " in slow.getvalue()
 
 
 def test_progress_is_silent_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,3 +76,9 @@ class Backend(Protocol):
         reading: Callable[[Predicate], Iterable[Table]],
     ) -> dict[str, int]:
         """One file for each predicate; returns the rows of each."""
+
+    def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
+        """The rows as a data frame of terms, where the engine has data frames."""
+
+    def close(self) -> None:
+        """Give back what is held."""

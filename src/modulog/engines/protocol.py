@@ -18,6 +18,9 @@ Version = Literal["old", "delta", "all", "before", "after", "kept", "either", "g
 Argument = str | int | None
 ModuleId = int
 
+EXPLICIT: ModuleId = -1
+"""The source of explicit facts."""
+
 # ---- Expressions -----------------------------------------------------------------------------------------------------
 # Identity is equality. A projection is what an engine evaluates again and again: it may keep there what it made of it.
 
@@ -114,7 +117,11 @@ class Project:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return tuple(a for a in self.args if isinstance(a, str))
+        """The columns: a variable under its name; a constant, or a variable that is there already, under `#` and its place."""
+        names: list[str] = []
+        for j, a in enumerate(self.args):
+            names.append(a if isinstance(a, str) and a not in names else f"#{j}")
+        return tuple(names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,7 +206,7 @@ class Relation(Protocol):
         """The different values of one argument."""
 
     def size(self, version: Version) -> int:
-        """How many facts there are."""
+        """How many facts there are; a guess above zero while their evaluation has been put off."""
 
     def schedule(self, rows: Table, source: ModuleId) -> None:
         """Hand in derived or explicit facts for the next `derive`; they may repeat what is there."""
@@ -214,10 +221,10 @@ class Relation(Protocol):
         """The fixpoint is over: give up what only its rounds need."""
 
     def adjust(self, rows: Table) -> None:
-        """Add the multiplicities of the rows, which may be negative, to the weights of facts."""
+        """Outside updates: add the multiplicities of the rows, which may be negative, to the weights of facts."""
 
     def retract(self, rows: Table) -> None:
-        """Take facts away: they join D."""
+        """Inside an update: take facts away. Those of I join D, with their whole weight; those of A leave A."""
 
     def begin(self) -> None:
         """before := the current state."""
@@ -255,7 +262,16 @@ class Work:
 
 
 class Engine(Protocol):
-    """Keeps relations and evaluates expressions over them."""
+    """Keeps relations and evaluates expressions over them.
+
+    Where a round is expensive, `shares_rounds` asks for strata that do not depend on each other to be evaluated together.
+    """
+
+    shares_rounds: bool
+
+    @property
+    def incomparable(self) -> int:
+        """How many comparisons so far had values that cannot be compared."""
 
     def relation(self, name: str, arity: int, scheme: str = "plain") -> Relation:
         """A new, empty relation."""
@@ -263,8 +279,11 @@ class Engine(Protocol):
     def table(self, columns: tuple[str, ...], ids: Any) -> Table:
         """A table of the given ids: an array with one row for each column."""
 
-    def run(self, work: Sequence[Work]) -> None:
-        """Evaluate every piece of work, all over the same versions, and schedule the results."""
+    def run(self, work: Sequence[Work], lazily: bool = False) -> None:
+        """Evaluate every piece of work, all over the same versions, and schedule the results.
+
+        `lazily` says that no recursion waits for them: the engine may put the evaluation off until somebody reads.
+        """
 
     def evaluate(self, expr: Expr, limit: int | None = None) -> Iterator[Table]:
         """The rows of an expression in bounded chunks; the order is not fixed."""

@@ -48,7 +48,7 @@ def write_csv(
                 if chunk.shape[0] == 0:
                     stream.write(b"" if rows else b"\n")
                 else:
-                    content, quoted = _format(dictionary, chunk, ord(delimiter))
+                    content, quoted = format_rows(dictionary, chunk, ord(delimiter))
                     stream.write(content)
                     lost += quoted
                 rows += chunk.shape[1]
@@ -119,7 +119,7 @@ def _pieces(chunks: Iterable[Ids], rows: int) -> Iterator[Ids]:
             yield np.ascontiguousarray(chunk[:, start : start + rows], np.uint32)
 
 
-def _format(dictionary: Dictionary, ids: Ids, delimiter: int) -> tuple[Bytes, int]:
+def format_rows(dictionary: Dictionary, ids: Ids, delimiter: int) -> tuple[Bytes, int]:
     """Rows as bytes of CSV, and how many terms will read back as strings."""
     kinds = dictionary.kinds(ids.reshape(-1)).reshape(ids.shape)
     other = _OTHER[kinds]

@@ -120,3 +120,16 @@ def nonempty(lows: Columns, highs: Columns, mask: Mask) -> None:
     for i in range(len(mask)):
         if highs[i] > lows[i]:
             mask[i] = True
+
+
+@kernel
+def count_values(column: Columns) -> tuple[Columns, Integers]:
+    """The different values of a sorted column, and how often each occurs."""
+    values, counts = np.empty(len(column), np.int32), np.empty(len(column), np.int64)
+    o = 0
+    for i in range(len(column)):
+        if i == 0 or column[i] != column[i - 1]:
+            values[o], counts[o] = column[i], 0
+            o += 1
+        counts[o - 1] += 1
+    return values[:o].copy(), counts[:o].copy()

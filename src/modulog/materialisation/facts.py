@@ -11,12 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
-from modulog.engines.protocol import Engine, Project, Read, Relation, Work
+from modulog.engines.protocol import EXPLICIT, Engine, Project, Read, Relation, Work
 from modulog.language.model import Predicate
 from modulog.planning.plan import Link, Plan
 from modulog.terms.model import Constant
-
-EXPLICIT = -1  # the source of explicit facts
 
 
 class Terms(Protocol):
@@ -71,7 +69,7 @@ class Facts:
 
     def relation(self, predicate: Predicate) -> Relation:
         """The relation of a representative: everything that holds."""
-        return self.derived.get(predicate) or self.given(predicate)
+        return self.derived[predicate] if predicate in self.derived else self.given(predicate)
 
     def link(self, predicate: Predicate) -> Link:
         """How to read any predicate."""

@@ -12,12 +12,13 @@ from time import perf_counter
 from typing import Protocol
 
 from modulog.engines.protocol import Work
-from modulog.errors import Interrupted
+from modulog.errors import Interrupted, stopped
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, Statistics, StratumStatistics
 from modulog.modules.clauses import evaluation
 from modulog.modules.seminaive import SeminaiveModule
 from modulog.planning.plan import Plan, Stratum
+from modulog.planning.stratify import stages
 
 NONRECURSIVE = 0  # the source of facts that nonrecursive rules derive; modules count from one
 
@@ -37,47 +38,52 @@ def materialise(plan: Plan, facts: Facts, observe: Observer = silent) -> Statist
     statistics, began, where = Statistics(), perf_counter(), "before the first stratum"
     plan.orders.clear()
     try:
-        for number, stratum in enumerate(plan.strata, 1):
-            run = _Run(stratum, facts)
+        groups = stages(plan.strata) if facts.engine.shares_rounds else [(s,) for s in plan.strata]
+        for number, group in enumerate(groups, 1):
+            run = _Run(group, facts)
             statistics.strata.append(run.statistics)
             for round_, new in enumerate(run.rounds()):
                 statistics.facts += new
-                where = f"in stratum {number} of {len(plan.strata)} ({run.name}), round {round_}"
-                observe(number, len(plan.strata), run.name, round_, statistics.facts)
+                where = f"in stratum {number} of {len(groups)} ({run.name}), round {round_}"
+                observe(number, len(groups), run.name, round_, statistics.facts)
             run.record_orders(plan)
-            statistics.nonrecursive_rules += len(stratum.entry)
-            statistics.recursive_rules += len(stratum.recursive)
-    except KeyboardInterrupt:
+            statistics.nonrecursive_rules += sum(len(stratum.entry) for stratum in group)
+            statistics.recursive_rules += sum(len(stratum.recursive) for stratum in group)
+    except BaseException as error:
         facts.forget_derived()
+        if not stopped(error):
+            raise
         seconds = perf_counter() - began
         raise Interrupted(
             f"stopped after {seconds:.1f} s {where}, with {statistics.facts:,} facts derived"
         ) from None
-    except BaseException:
-        facts.forget_derived()
-        raise
     statistics.seconds = perf_counter() - began
     return statistics
 
 
 class _Run:
-    """The evaluation of one stratum."""
+    """The evaluation of one stratum, or of several that do not depend on each other and share their rounds."""
 
-    def __init__(self, stratum: Stratum, facts: Facts) -> None:
-        self.facts, self.stratum = facts, stratum
-        self.name = ", ".join(p.name for p in stratum.predicates[:3])
-        self.relations = [facts.relation(p) for p in stratum.predicates]
-        self.entry = [evaluation(c, ["old"] * len(c.atoms), facts, NONRECURSIVE) for c in stratum.entry]
-        self.modules = [
-            SeminaiveModule(i, module.clauses, stratum.predicates, facts)
-            for i, module in enumerate(stratum.modules, 1)
+    def __init__(self, strata: Sequence[Stratum], facts: Facts) -> None:
+        self.facts = facts
+        self.predicates = [p for stratum in strata for p in stratum.predicates]
+        self.name = ", ".join(p.name for p in self.predicates[:3])
+        self.relations = [facts.relation(p) for p in self.predicates]
+        self.entry = [
+            evaluation(c, ["old"] * len(c.atoms), facts, NONRECURSIVE)
+            for stratum in strata
+            for c in stratum.entry
         ]
-        self.statistics = StratumStatistics(tuple(map(str, stratum.predicates)), bool(stratum.recursive))
+        modules = [(module, stratum.predicates) for stratum in strata for module in stratum.modules]
+        self.modules = [
+            SeminaiveModule(i, module.clauses, own, facts) for i, (module, own) in enumerate(modules, 1)
+        ]
+        self.statistics = StratumStatistics(tuple(map(str, self.predicates)), bool(modules))
 
     def rounds(self) -> Iterator[int]:
         """Go to the fixpoint; gives the number of new facts of each round."""
         began = perf_counter()
-        explicit = [work for p in self.stratum.predicates for work in self.facts.entering(p)]
+        explicit = [work for p in self.predicates for work in self.facts.entering(p)]
         new = self._round([*explicit, *(e.work() for e in self.entry if not e.empty())])
         while new:
             yield new
@@ -89,7 +95,7 @@ class _Run:
     def _round(self, work: Sequence[Work]) -> int:
         """Evaluate the work, let Δ join I, and derive the next Δ."""
         began = perf_counter()
-        self.facts.engine.run(work)
+        self.facts.engine.run(work, lazily=not self.modules)
         for relation in self.relations:
             relation.merge()
         new = sum([relation.derive() for relation in self.relations])

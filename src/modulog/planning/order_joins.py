@@ -183,10 +183,15 @@ class Ordering:
     def _two(self) -> Candidate:
         """Either atom may come first, and the result is the same: only scanning, looking up and sorting differ."""
         names = [tuple(v) for v in self.vocabulary]
-        counts = [a.read.relation.size(a.read.version) * (SCAN + PROBE) for a in self.atoms]
+        counts = [self._count(atom) * (SCAN + PROBE) for atom in self.atoms]
         costs = [counts[i] + self._index_cost(self.atoms[1 - i].read, names[i]) for i in (0, 1)]
         first = 0 if costs[0] <= costs[1] else 1
         return self._extend(self._start(first), 1 << first, 1 - first)
+
+    def _count(self, atom: Atom) -> float:
+        """The rows of a read; without constants they are known and need no estimate."""
+        fixed = any(isinstance(a, int) for a in atom.read.args)
+        return atom.rows if fixed else atom.read.relation.size(atom.read.version)
 
     def _greedy(self) -> Candidate:
         first = min(range(len(self.atoms)), key=lambda i: self.atoms[i].rows)

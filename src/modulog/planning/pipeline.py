@@ -18,7 +18,10 @@ class Switches:
     """What a user can turn off; `modules="off"` is the papers' plain algorithm: no collapsing, only seminaive modules."""
 
     modules: str = "auto"
-    storage: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.modules not in ("auto", "off"):
+            raise ValueError(f'modules is "auto" or "off", not {self.modules!r}')
 
 
 DEFAULT = Switches()

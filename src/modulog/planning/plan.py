@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from modulog.language.model import Atom, Comparison, Predicate, Rule, Variable
 from modulog.language.printer import print_atom, print_rule
+from modulog.terms.model import Constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Clause:
     atoms: tuple[Atom, ...]
     negations: tuple[Atom, ...]
     comparisons: tuple[Comparison, ...]
-    origin: Rule
+    origin: Rule = field(compare=False)
 
     @property
     def rule(self) -> Rule:
@@ -27,7 +28,7 @@ class Clause:
         return Rule((self.head,), (*self.atoms, *(Negation(a) for a in self.negations), *self.comparisons))
 
     def __str__(self) -> str:
-        return print_rule(self.rule)
+        return print_rule(self.rule) if self.rule.body else f"{print_atom(self.head)} ."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,15 @@ class Plan:
     links: dict[Predicate, Link] = field(default_factory=dict)
     predicates: frozenset[Predicate] = frozenset()
     orders: dict[int, list[Callable[[], str]]] = field(default_factory=dict)
+
+    def constants(self) -> set[Constant]:
+        """Every constant of the clauses."""
+        found: set[Constant] = set()
+        for clause in self.clauses:
+            for atom in (clause.head, *clause.atoms, *clause.negations):
+                found.update(t for t in atom.terms if isinstance(t, Constant))
+            found.update(t for c in clause.comparisons for t in (c.left, c.right) if isinstance(t, Constant))
+        return found
 
     def __str__(self) -> str:
         lines = []

@@ -25,7 +25,22 @@ def stratify(clauses: tuple[Clause, ...], collapsed: Iterable[Predicate] = ()) -
         own = set(component)
         rules = [c for p in sorted(own) for c in by_head.get(p, ())]
         if rules or own & gathering:
-            recursive = tuple(c for c in rules if any(a.predicate in own for a in c.atoms))
-            entry = tuple(c for c in rules if c not in set(recursive))
-            strata.append(Stratum(tuple(sorted(own)), entry, recursive))
+            recursive = [any(a.predicate in own for a in clause.atoms) for clause in rules]
+            entry = tuple(c for c, is_recursive in zip(rules, recursive, strict=True) if not is_recursive)
+            rest = tuple(c for c, is_recursive in zip(rules, recursive, strict=True) if is_recursive)
+            strata.append(Stratum(tuple(sorted(own)), entry, rest))
     return tuple(strata)
+
+
+def stages(strata: tuple[Stratum, ...]) -> list[tuple[Stratum, ...]]:
+    """Strata that do not depend on each other, together: each stage needs only the stages before it."""
+    level: dict[Predicate, int] = {}
+    found: list[list[Stratum]] = []
+    for stratum in strata:
+        clauses = (*stratum.entry, *stratum.recursive)
+        below = {a.predicate for c in clauses for a in (*c.atoms, *c.negations)} - set(stratum.predicates)
+        own = max((level[p] + 1 for p in below if p in level), default=0)
+        level.update(dict.fromkeys(stratum.predicates, own))
+        found.extend([] for _ in range(own + 1 - len(found)))
+        found[own].append(stratum)
+    return [tuple(stage) for stage in found]

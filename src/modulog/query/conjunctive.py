@@ -26,7 +26,7 @@ def answer(literals: tuple[Literal, ...], facts: Facts) -> Project:
     body = Body(reads, negated, tuple(condition(c, facts) for c in comparisons), needed)
     expr: Expr = order(body, facts.unit)
     hidden = any(None in read.args for read in reads)
-    return Project(expr, args, "set" if hidden or not args else "keep")
+    return Project(expr, args, "set" if hidden and args else "keep")
 
 
 def variables_of(literals: Iterable[Literal]) -> tuple[str, ...]:

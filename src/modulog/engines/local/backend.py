@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.table import LocalTable
 from modulog.engines.local.vocabulary import Vocabulary
 from modulog.engines.protocol import Table
+from modulog.errors import NotSupported
 from modulog.formats.exporting import export
 from modulog.language.model import Predicate
 from modulog.terms.dictionary import Dictionary, Ids
@@ -90,7 +92,10 @@ class LocalBackend:
         self, reading: Reading, columns: Sequence[str], names: Sequence[str]
     ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         schema = answers.schema_of(answers.ids_of(reading(), columns), names, self.dictionary)
-        return schema, answers.arrow_batches(answers.ids_of(reading(), columns), schema, self.dictionary)
+        chunks = answers.ids_of(reading(), columns)
+        # The first chunk is taken now, so that all of them show the present state, whenever they are read.
+        first = next(chunks, np.empty((len(columns), 0), np.uint32))
+        return schema, answers.arrow_batches(chain([first], chunks), schema, self.dictionary)
 
     def export(
         self,
@@ -103,3 +108,11 @@ class LocalBackend:
             return answers.ids_of(reading(predicate), [f"c{j}" for j in range(predicate.arity)])
 
         return export(folder, format, predicates, chunks, self.dictionary)
+
+    def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
+        raise NotSupported(
+            'the local engine has no Spark data frames: use rows, batches or query, or engine="spark"'
+        )
+
+    def close(self) -> None:
+        self.engine.close()

@@ -23,7 +23,9 @@ BUFFER = 1 << 20  # new facts it may return
 
 
 class LocalEngine:
-    """Relations in memory; `values` compares terms."""
+    """Relations in memory; `values` compares terms. A stratum at a time: what only its rounds need is given up after each."""
+
+    shares_rounds = False
 
     def __init__(self, values: p.Values) -> None:
         self.values = values
@@ -42,7 +44,7 @@ class LocalEngine:
         """How many comparisons so far had values that cannot be compared."""
         return self.compiler.incomparable
 
-    def run(self, work: Sequence[p.Work]) -> None:
+    def run(self, work: Sequence[p.Work], lazily: bool = False) -> None:
         for item in work:
             began = perf_counter()
             item.rows = self._run(item)
@@ -104,7 +106,7 @@ class LocalEngine:
                 return
 
     def count(self, expr: p.Expr) -> int:
-        if isinstance(expr, p.Read) and len(expr.variables) == len(expr.args):
+        if isinstance(expr, p.Read) and len(expr.variables) == len(expr.args) and expr.except_from is None:
             return expr.relation.size(expr.version)
         return sum(batch.ids.shape[1] for batch in self.compiler.compile(expr).batches())
 

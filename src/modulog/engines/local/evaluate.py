@@ -18,7 +18,6 @@ from modulog.engines.local.bitmap import LARGEST, Bitmap
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable
-from modulog.errors import InternalError
 from modulog.kernels import packing, sorting
 from modulog.kernels.types import Columns, Integers, Mask
 
@@ -57,18 +56,21 @@ class Source:
             self.args = self.node.variables
 
     def runs(self) -> list[Run]:
+        """The facts to look up; of another expression, its rows without their multiplicities."""
         if self.read is not None:
             relation = self.read.relation
             assert isinstance(relation, PlainRelation)
             return relation.lookup(self.read.version, self.read.except_from)
+        return [self.rows()[0]]
+
+    def rows(self) -> tuple[Run, Integers | None]:
+        """The rows of another expression as a run, and their multiplicities."""
         assert self.node is not None
-        batches = list(self.node.batches())
-        if any(batch.weights is not None for batch in batches):
-            raise InternalError("the right side of a join has multiplicities")
-        arity = len(self.args)
+        batches, arity = list(self.node.batches()), len(self.args)
         words = [packing.pack(batch.ids, places(tuple(range(arity)))) for batch in batches]
         joined = np.concatenate(words, axis=1) if words else np.empty((max(1, (arity + 1) // 2), 0), np.int64)
-        return [Run.of(arity, joined, False)]
+        weights = [batch.weights for batch in batches if batch.weights is not None]
+        return Run.of(arity, joined, False), np.concatenate(weights) if weights else None
 
     def bounds(self) -> Bounds:
         """Bounds of the arguments."""
@@ -121,6 +123,36 @@ class Probe:
 
     def bounds(self) -> Bounds:
         return _meet(self.lookup, self.left.bounds(), self.source.bounds())
+
+
+class WeightedProbe:
+    """A join with rows that have multiplicities of their own: they are numbered, and the number leads to the multiplicity."""
+
+    NUMBER = "#row"
+
+    def __init__(self, expr: p.Join, compiler: Compiler) -> None:
+        self.left = compiler.compile(expr.left)
+        self.source = Source(expr.right, compiler)
+        args = (*self.source.args, self.NUMBER)
+        self.lookup = reading.Lookup(self.left.variables, args, (*expr.variables, self.NUMBER))
+        self.variables = tuple(v for v in self.lookup.variables if v != self.NUMBER)
+        self.arrange = Arrangement(self.lookup.variables, self.variables)
+
+    def batches(self) -> Iterator[Batch]:
+        run, weights = self.source.rows()
+        numbers = np.arange(len(run), dtype=np.int32)[np.newaxis]
+        numbered = np.ascontiguousarray(np.concatenate([run.columns(), numbers]))
+        runs = [Run.of(run.arity + 1, packing.pack(numbered, places(tuple(range(run.arity + 1)))), False)]
+        for batch in self.left.batches():
+            for rows, ids in reading.matches(runs, self.lookup, batch.ids):
+                mine = np.ones(len(rows), np.int64) if batch.weights is None else batch.weights[rows]
+                number = ids[self.lookup.variables.index(self.NUMBER)]
+                yield Batch(self.arrange(ids), mine if weights is None else mine * weights[number])
+
+    def bounds(self) -> Bounds:
+        found = dict(zip(self.left.variables, self.left.bounds(), strict=True))
+        found |= dict(zip(map(str, self.source.args), self.source.bounds(), strict=True))
+        return tuple(found[v] for v in self.variables)
 
 
 class Filter:
@@ -303,6 +335,18 @@ class Given:
         return (ANY,) * len(self.variables)
 
 
+def _counts(expr: p.Expr) -> bool:
+    """Whether the rows of an expression have multiplicities."""
+    if isinstance(expr, p.Project):
+        return expr.how == "sum" or (expr.how == "keep" and _counts(expr.child))
+    parts = [getattr(expr, name) for name in ("left", "right", "child") if hasattr(expr, name)]
+    if isinstance(expr, p.SemiJoin | p.AntiJoin):
+        parts = [expr.left]
+    return any(map(_counts, parts)) or (
+        isinstance(expr, p.Rows) and getattr(expr.table, "weights", None) is not None
+    )
+
+
 def _masked(batch: Batch, keep: Integers, mask: Mask) -> Batch:
     ids = packing.select(batch.ids, keep, mask) if len(keep) else np.empty((0, int(mask.sum())), np.int32)
     return Batch(ids, None if batch.weights is None else batch.weights[mask])
@@ -330,7 +374,7 @@ class Compiler:
             case p.Read():
                 return Scan(expr, self)
             case p.Join():
-                return Probe(expr, self)
+                return WeightedProbe(expr, self) if _counts(expr.right) else Probe(expr, self)
             case p.SemiJoin() | p.AntiJoin():
                 return Filter(expr, self)
             case p.Where():
@@ -348,8 +392,7 @@ class Compiler:
                 return Given(expr.table)
 
     def _project(self, expr: p.Project) -> Node:
-        names = tuple(a if isinstance(a, str) else f"#{j}" for j, a in enumerate(expr.args))
-        rows = Rearrange(self.compile(expr.child), expr.args, names)
+        rows = Rearrange(self.compile(expr.child), expr.args, expr.variables)
         finish: dict[str, Callable[[Node], Node]] = {"set": Distinct, "sum": Sum, "keep": lambda node: node}
         return finish[expr.how](rows)
 

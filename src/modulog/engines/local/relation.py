@@ -18,13 +18,12 @@ from modulog.engines.local.bitmap import LARGEST, Bitmap
 from modulog.engines.local.reading import matching
 from modulog.engines.local.runs import Run, concatenate, places
 from modulog.engines.local.summing import compact, negated, settle, sum_of
-from modulog.engines.local.table import LocalTable, as_ids
+from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Table, Version
 from modulog.errors import InternalError
-from modulog.kernels import packing, sorting
-from modulog.kernels.types import Words
+from modulog.kernels import packing, searching, sorting
+from modulog.kernels.types import Columns, Integers, Words
 
-EXPLICIT: ModuleId = -1
 SMALL_BITMAP = (
     1 << 27
 )  # bits: a bitmap of 16 MiB is used at once, a larger one when enough facts will fill it
@@ -75,7 +74,8 @@ class PlainRelation:
             case "before":
                 return list(self.base)
             case "either":
-                return [*self.base, *self.come]
+                won = self._net(self.come, self.base)
+                return [*self.base, *([] if won is None else [won])]
             case "kept":
                 return [
                     *self.base,
@@ -112,34 +112,37 @@ class PlainRelation:
 
     def contains(self, rows: Table, version: Version) -> LocalTable:
         assert isinstance(rows, LocalTable)
-        words = packing.pack(rows.ids, places(tuple(range(self.arity))))
-        sums = np.zeros(len(rows), np.int64)
-        for run in self.runs(version):
-            if len(run):
-                order = run.order(tuple(range(self.arity)))
-                permuted = packing.pack(rows.ids, places(order.permutation)) if self.arity else words
-                where = order.positions(permuted)
-                weights = 1 if order.weights is None else order.weights[where]
-                sums += np.where(where >= 0, weights, 0)
-        keep = places(tuple(range(self.arity)))
-        mask = np.ascontiguousarray(sums > 0)
+        mask = np.ascontiguousarray(self._weights(rows.ids, self.runs(version)) > 0)
         if not self.arity:
             return LocalTable(rows.columns, np.empty((0, int(mask.sum())), np.int32))
-        return LocalTable(rows.columns, packing.select(rows.ids, keep, mask))
+        return LocalTable(rows.columns, packing.select(rows.ids, places(tuple(range(self.arity))), mask))
+
+    def _weights(self, ids: Columns, runs: list[Run]) -> Integers:
+        """The sum of weights that each row has in the runs."""
+        sums = np.zeros(ids.shape[1], np.int64)
+        for run in runs:
+            if len(run):
+                order = run.order(tuple(range(self.arity)))
+                where = order.positions(packing.pack(ids, places(order.permutation)))
+                sums += np.where(where >= 0, 1 if order.weights is None else order.weights[where], 0)
+        return sums
 
     def count(self, args: tuple[Argument, ...], version: Version, by: int | None = None) -> LocalTable:
-        free = tuple(f"#{j}" if j == by else a for j, a in enumerate(args))
         if by is None:
-            total = sum(len(table) for table in self.scan(free, version))
+            total = sum(len(table) for table in self.scan(args, version))
             return LocalTable((), np.empty((0, 1), np.int32), np.array([total], np.int64))
-        counts = np.zeros(0, np.int64)
-        for table in self.scan(free, version):
-            column = table.ids[table.columns.index(f"#{by}")]
-            part = np.bincount(column, minlength=len(counts))
-            part[: len(counts)] += counts
-            counts = part
-        values = np.flatnonzero(counts).astype(np.int32)
-        return LocalTable((f"#{by}",), values[np.newaxis], counts[values])
+        column = args[by]
+        if isinstance(column, int):
+            total = sum(len(table) for table in self.scan(args, version))
+            values, counts = np.array([column][:total], np.int32), np.array([total][:total], np.int64)
+            return LocalTable((f"#{by}",), values[np.newaxis], counts)
+        name = f"#{by}" if column is None else column
+        named = tuple(name if j == by else a for j, a in enumerate(args))
+        found = [table.ids[table.columns.index(name)] for table in self.scan(named, version)]
+        values, counts = searching.count_values(
+            np.sort(np.concatenate(found)) if found else np.empty(0, np.int32)
+        )
+        return LocalTable((f"#{by}",), values[np.newaxis], counts)
 
     def distinct(self, column: int, version: Version) -> LocalTable:
         counts = self.count((None,) * self.arity, version, by=column)
@@ -163,8 +166,7 @@ class PlainRelation:
     def schedule(self, rows: Table, source: ModuleId) -> None:
         assert isinstance(rows, LocalTable)
         if len(rows):
-            least, greatest = packing.ranges(rows.ids) if self.arity else (places(()), places(()))
-            self._bound(tuple(zip(least.tolist(), greatest.tolist(), strict=True)))
+            self._bound_rows(rows.ids)
             if self.seen is not None:
                 self.choose_bitmap(again=True)
             self.offer(packing.pack(rows.ids, places(tuple(range(self.arity)))), source)
@@ -208,6 +210,10 @@ class PlainRelation:
         """Promise that facts to be scheduled lie within the bounds, and decide whether a bitmap removes their duplicates."""
         self._bound(bounds)
         self.choose_bitmap(again=True)
+
+    def _bound_rows(self, ids: Columns) -> None:
+        least, greatest = packing.ranges(ids) if self.arity else (places(()), places(()))
+        self._bound(tuple(zip(least.tolist(), greatest.tolist(), strict=True)))
 
     def _bound(self, bounds: Bounds) -> None:
         if self.bounds is not None:
@@ -268,8 +274,13 @@ class PlainRelation:
 
     def adjust(self, rows: Table) -> None:
         assert isinstance(rows, LocalTable)
-        weights = np.ones(len(rows), np.int64) if rows.weights is None else rows.weights
-        self._push_weighted(self.base, packing.pack(rows.ids, places(tuple(range(self.arity)))), weights)
+        if self.updating:
+            raise InternalError(f"{self.name}: weights change outside updates only")
+        if len(rows):
+            self._bound_rows(rows.ids)
+            self.seen = None
+            weights = np.ones(len(rows), np.int64) if rows.weights is None else rows.weights
+            self._push_weighted(self.base, packing.pack(rows.ids, places(tuple(range(self.arity)))), weights)
 
     def _push_weighted(self, stack: list[Run], words: Words, weights: np.ndarray) -> None:
         where = sorting.positions_sorted(words)
@@ -281,15 +292,36 @@ class PlainRelation:
             compact(self.arity, stack)
 
     def retract(self, rows: Table) -> None:
+        assert isinstance(rows, LocalTable)
         if not self.updating:
             raise InternalError(f"{self.name}: retract outside an update")
-        present = self.contains(rows, "after")
-        ids = as_ids(present.ids, self.arity)
-        words = sorting.distinct(sorting.sort_words(packing.pack(ids, places(tuple(range(self.arity))))))
-        if words.shape[1]:
-            self.seen = None
-            words = words if self.gone is None else sorting.merge(self.gone.words(), words)
-            self.gone = Run.of(self.arity, words, True, np.full(words.shape[1], -1, np.int8))
+        if not len(rows):
+            return
+        words = sorting.distinct(sorting.sort_words(packing.pack(rows.ids, places(tuple(range(self.arity))))))
+        self.seen = None
+        # What came in this update has not been there before: it only leaves A again.
+        self.come = [kept for run in self.come if len(kept := self._without(run, words))]
+        if self.gone is not None:
+            words = packing.select_words(words, self.gone.absent(words, True))
+        weights = self._weights(
+            packing.unpack(words, places(tuple(range(self.arity))), 0, words.shape[1]), self.base
+        )
+        words, weights = packing.select_words(words, weights > 0), weights[weights > 0]
+        if self.gone is not None:
+            gone = self.gone.orders[0]
+            assert gone.weights is not None
+            words = np.concatenate([gone.words, words], axis=1)
+            weights = np.concatenate([gone.weights.astype(np.int64), -weights])
+            where = sorting.positions_sorted(words)
+            self.gone = Run.of(self.arity, np.ascontiguousarray(words[:, where]), True, weights[where])
+        elif words.shape[1]:
+            self.gone = Run.of(self.arity, words, True, -weights)
+
+    def _without(self, run: Run, words: Words) -> Run:
+        own = run.words()
+        return Run.of(
+            self.arity, packing.select_words(own, Run.of(self.arity, words, True).absent(own, False)), False
+        )
 
     def begin(self) -> None:
         self.updating, self.gone, self.come = True, None, []

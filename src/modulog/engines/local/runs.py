@@ -179,7 +179,7 @@ class Run:
             least, greatest = packing.ranges(columns) if part else (places(()), places(()))
             counts: list[float] = []
             for j in range(self.arity):
-                seen = searching.count_distinct(columns[j], int(least[j]), int(greatest[j])) if part else 0
+                seen = _count_distinct(columns[j], int(least[j]), int(greatest[j])) if part else 0
                 # Values that are rare in the part will go on to appear; frequent ones have all been seen.
                 counts.append(
                     float(seen) if part == n else min(seen * n / part, seen * (n / part) ** (seen / part))
@@ -193,6 +193,12 @@ class Run:
     @property
     def bytes(self) -> int:
         return sum(order.bytes for order in self.orders)
+
+
+def _count_distinct(column: Columns, least: int, greatest: int) -> int:
+    if greatest - least > 64 * len(column):
+        return len(searching.count_values(np.sort(column))[0])
+    return int(searching.count_distinct(column, least, greatest))
 
 
 def concatenate(arity: int, runs: list[Run]) -> Run:

@@ -28,10 +28,12 @@ class LocalTable:
     def batches(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        arrays = [pa.array(column) for column in self.ids]
+        from modulog.terms.arrow import wrap
+
+        arrays = [wrap(column) for column in self.ids]
         names = list(self.columns)
         if self.weights is not None or not names:
-            arrays.append(pa.array(np.ones(len(self), np.int64) if self.weights is None else self.weights))
+            arrays.append(wrap(np.ones(len(self), np.int64) if self.weights is None else self.weights))
             names.append("#")
         yield pa.RecordBatch.from_arrays(arrays, names=names)
 

@@ -1,0 +1,5 @@
+"""Doctests of the Spark engine are collected only where PySpark is installed."""
+
+from importlib.util import find_spec
+
+collect_ignore_glob = [] if find_spec("pyspark") else ["src/modulog/engines/spark/*"]

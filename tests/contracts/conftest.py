@@ -1,0 +1,37 @@
+"""The implementations that every contract runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contracts.implementations import IMPLEMENTATIONS, Numbers, engine_by_name
+from modulog.engines.protocol import Engine, Relation
+
+
+@pytest.fixture(scope="session", params=[name for name, _ in IMPLEMENTATIONS])
+def make_engine(request: pytest.FixtureRequest) -> Callable[..., Engine]:
+    """Makes engines; ids stay below `terms`."""
+    return lambda terms=Numbers.TERMS: engine_by_name(request.param, terms)
+
+
+@pytest.fixture(scope="session", params=IMPLEMENTATIONS, ids="-".join)
+def make_relation(request: pytest.FixtureRequest) -> Callable[[int], Relation]:
+    """Makes empty relations of an arity."""
+    engine, scheme = request.param
+    return lambda arity: engine_by_name(engine).relation("r", arity, scheme)
+
+
+@pytest.fixture(scope="session", params=IMPLEMENTATIONS, ids="-".join)
+def make_table(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Makes tables from rows of ids."""
+    engine = engine_by_name(request.param[0])
+
+    def make(rows: Any, arity: int) -> Any:
+        ids = np.array(rows, np.int32).reshape(len(rows), arity).T
+        return engine.table(tuple(f"c{j}" for j in range(arity)), np.ascontiguousarray(ids))
+
+    return make

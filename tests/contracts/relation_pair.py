@@ -1,0 +1,159 @@
+"""A relation and its model side by side, changed together and compared."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from contracts.relation_model import VERSIONS, Fact, Model
+from modulog.engines.protocol import Relation
+
+SMALL = list(range(4))
+WIDE = [0, 1, 2, 300, 2**16 + 1, 2**24, 2**31 - 2]
+
+
+class Pair:
+    """A relation and its model, changed together and compared."""
+
+    def __init__(self, relation: Relation, table: Callable[..., Any], ids: list[int], seed: int) -> None:
+        self.relation, self.table, self.model = relation, table, Model()
+        self.ids, self.random = ids, random.Random(seed)
+        self.weighted = False
+
+    def facts(self, most: int = 8) -> list[Fact]:
+        number = self.random.randint(0, most)
+        return [tuple(self.random.choices(self.ids, k=self.relation.arity)) for _ in range(number)]
+
+    def some_of(self, version: str) -> list[Fact]:
+        there = sorted(self.model.version(version))
+        return self.random.sample(there, self.random.randint(0, len(there)))
+
+    def rows(self, facts: list[Fact]) -> Any:
+        return self.table(facts, self.relation.arity)
+
+    def schedule(self, facts: list[Fact], source: int = 1) -> None:
+        self.relation.schedule(self.rows(facts), source)
+        self.model.schedule(facts, source)
+
+    def derive(self) -> None:
+        if not self.model.sources:
+            assert self.relation.derive() == self.model.derive()
+
+    def merge(self) -> None:
+        self.relation.merge()
+        self.model.merge()
+
+    def begin(self) -> None:
+        if not self.model.updating:
+            self.relation.begin()
+            self.model.begin()
+
+    def retract(self, facts: list[Fact]) -> None:
+        if self.model.updating:
+            self.weighted = True
+            self.relation.retract(self.rows(facts))
+            self.model.retract(facts)
+
+    def end(self, name: str) -> None:
+        if self.model.updating:
+            getattr(self.relation, name)()
+            getattr(self.model, name)()
+
+    # ---- Comparing
+
+    def check(self, versions: tuple[str, ...] = VERSIONS) -> None:
+        for version in versions:
+            self.check_version(version)
+
+    def check_version(self, version: Any) -> None:
+        relation, expected = self.relation, self.model.version(version)
+        assert relation.size(version) == len(expected), f"size of {version}"
+        assert self.scan((*(f"x{j}" for j in range(relation.arity)),), version) == Counter(expected), version
+        asked = list(dict.fromkeys([*self.facts(), *sorted(expected)[:3]]))
+        found = rows_of(relation.contains(self.rows(asked), version))
+        assert found == Counter(fact for fact in asked if fact in expected), f"contains in {version}"
+        args = self.pattern(expected)
+        wanted = Counter(matched for fact in expected if (matched := match(args, fact)) is not None)
+        assert self.scan(args, version) == wanted, f"{args} in {version}"
+        (total,) = weights_of(relation.count(args, version)).values()
+        assert total == wanted.total(), f"count of {args} in {version}"
+        self.check_columns(version, expected)
+        self.check_estimate(version, expected)
+
+    def check_columns(self, version: Any, expected: set[Fact]) -> None:
+        if self.relation.arity and max(self.ids) < 2**20:
+            by = self.random.randrange(self.relation.arity)
+            counts = self.relation.count((None,) * self.relation.arity, version, by=by)
+            assert weights_of(counts) == Counter((fact[by],) for fact in expected), (
+                f"count by {by} in {version}"
+            )
+            values = rows_of(self.relation.distinct(by, version))
+            assert values == Counter({(fact[by],) for fact in expected}), f"distinct {by} in {version}"
+
+    def check_estimate(self, version: Any, expected: set[Fact]) -> None:
+        if max(self.ids) > 2**20 and self.random.random() < 0.95:
+            return  # counting sparse ids is slow, and nothing else depends on it
+        estimate = self.relation.estimate(version)
+        assert len(estimate.distinct) == self.relation.arity
+        if not self.weighted:
+            assert estimate.rows == len(expected), f"estimate of {version}"
+            assert all(min(1, len(expected)) <= d <= len(expected) for d in estimate.distinct), version
+        places = tuple(j for j in range(self.relation.arity) if self.random.random() < 0.5)
+        assert 0 <= self.relation.unsorted(places, version) <= estimate.rows
+
+    def pattern(self, facts: set[Fact]) -> tuple[str | int | None, ...]:
+        """Variables, perhaps repeated, constants that may or may not occur, and None."""
+        likely = self.random.choice(sorted(facts)) if facts else (self.ids[0],) * self.relation.arity
+        choices = [("x", "y", "z", None, likely[j], self.random.choice(self.ids)) for j in range(len(likely))]
+        return tuple(map(self.random.choice, choices))
+
+    def scan(self, args: Any, version: Any) -> Counter[Fact]:
+        return sum(
+            (rows_of(t, variables(args)) for t in self.relation.scan(args, version) if len(t)), Counter()
+        )
+
+
+def variables(args: tuple[Any, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(a for a in args if isinstance(a, str)))
+
+
+def match(args: tuple[Any, ...], fact: Fact) -> Fact | None:
+    """The values of the variables, if the fact matches the arguments."""
+    values: dict[str, int] = {}
+    for a, value in zip(args, fact, strict=True):
+        if a is not None and (values.setdefault(a, value) if isinstance(a, str) else a) != value:
+            return None
+    return tuple(values[v] for v in variables(args))
+
+
+def rows_of(table: Any, columns: tuple[str, ...] | None = None) -> Counter[Fact]:
+    """The rows of a table, each as often as it occurs."""
+    names = table.columns if columns is None else columns
+    assert set(names) == set(table.columns)
+    found: Counter[Fact] = Counter()
+    for batch in table.batches():
+        arrays = [batch.column(name).to_pylist() for name in names]
+        found.update(zip(*arrays, strict=True) if arrays else [()] * batch.num_rows)
+    assert found.total() == len(table)
+    return found
+
+
+def weights_of(table: Any) -> Counter[Fact]:
+    """The rows of a table with their multiplicities."""
+    found: Counter[Fact] = Counter()
+    for batch in table.batches():
+        arrays = [batch.column(name).to_pylist() for name in table.columns]
+        rows = zip(*arrays, strict=True) if arrays else [()] * batch.num_rows
+        for row, weight in zip(rows, batch.column("#").to_pylist(), strict=True):
+            found[row] += weight
+    return found
+
+
+def weighted(rows: Any, weights: list[int]) -> Any:
+    """The same rows with multiplicities."""
+    return replace(rows, weights=np.array(weights, np.int64))
