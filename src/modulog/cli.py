@@ -36,11 +36,21 @@ class Modules(StrEnum):
     off = "off"
 
 
+class EngineName(StrEnum):
+    """Where the work is done."""
+
+    auto = "auto"
+    local = "local"
+    spark = "spark"
+
+
 class FileFormat(StrEnum):
     """What `materialise` writes."""
 
     csv = "csv"
+    tsv = "tsv"
     parquet = "parquet"
+    nt = "nt"
 
 
 class AnswerFormat(StrEnum):
@@ -116,6 +126,9 @@ Maps = Annotated[
     ),
 ]
 ModulesSwitch = Annotated[Modules, typer.Option("--modules", help="`off` is plain seminaive evaluation.")]
+EngineSwitch = Annotated[
+    EngineName, typer.Option("--engine", help="`spark` needs modulog[spark] and Java; `auto` is local.")
+]
 
 
 def _version(wanted: bool) -> None:
@@ -176,6 +189,7 @@ def plan(
     strings: Strings = False,
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
+    engine: EngineSwitch = EngineName.auto,
 ) -> None:
     """Show how a program is evaluated.
 
@@ -183,10 +197,11 @@ def plan(
     """
     inputs = Inputs(facts or (), maps or (), header, strings)
     with _honest():
-        with _reasoner(rules, inputs, modules) as (reasoner, _):
+        with _reasoner(rules, inputs, modules, engine) as (reasoner, _):
             if facts or maps:
                 reasoner.materialise()
-        print(reasoner.plan())
+            shown = str(reasoner.plan())
+        print(shown)
 
 
 @app.command(cls=Verb)
@@ -201,6 +216,7 @@ def materialise(
     strings: Strings = False,
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
+    engine: EngineSwitch = EngineName.auto,
 ) -> None:
     """Compute every consequence and write it to files.
 
@@ -209,7 +225,7 @@ def materialise(
     inputs = Inputs(facts or (), maps or (), header, strings)
     with _honest():
         _check_folder(out)
-        with _reasoner(rules, inputs, modules) as (reasoner, progress):
+        with _reasoner(rules, inputs, modules, engine) as (reasoner, progress):
             statistics = reasoner.materialise()
             progress.doing = f"writing {out}"
             program = reasoner.program
@@ -239,13 +255,14 @@ def query(
     strings: Strings = False,
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
+    engine: EngineSwitch = EngineName.auto,
 ) -> None:
     """Answer a query over rules and facts."""
     inputs = Inputs(facts or (), maps or (), header, strings)
     is_table = format is AnswerFormat.table
     limit = SHOWN if limit is None and is_table else limit
     with _honest():
-        with _reasoner(rules, inputs, modules) as (reasoner, _):
+        with _reasoner(rules, inputs, modules, engine) as (reasoner, _):
             found = reasoner.query(question, limit=limit)
             total = found.num_rows
             if is_table and total == limit and found.column_names != ["holds"]:
@@ -262,7 +279,9 @@ def query(
 
 
 @contextmanager
-def _reasoner(rules: Path, inputs: Inputs, modules: Modules) -> Iterator[tuple[Reasoner, Progress]]:
+def _reasoner(
+    rules: Path, inputs: Inputs, modules: Modules, engine: EngineName
+) -> Iterator[tuple[Reasoner, Progress]]:
     """A reasoner with its facts, and the line that shows how far it is; Ctrl-C says where it stopped."""
     from modulog.errors import Interrupted, stopped
     from modulog.progress import Progress
@@ -273,12 +292,12 @@ def _reasoner(rules: Path, inputs: Inputs, modules: Modules) -> Iterator[tuple[R
             progress.doing = f"reading {rules}"
             from modulog.session import Reasoner
 
-            reasoner = Reasoner(rules, modules=modules.value, progress=progress)
-            inputs.load(reasoner, progress)
-            for warning in reasoner.warnings:
-                complain(str(warning))
-            progress.doing = "before the first round"
-            yield reasoner, progress
+            with Reasoner(rules, engine=engine.value, modules=modules.value, progress=progress) as reasoner:
+                inputs.load(reasoner, progress)
+                for warning in reasoner.warnings:
+                    complain(str(warning))
+                progress.doing = "before the first round"
+                yield reasoner, progress
         except Interrupted:
             raise
         except (KeyboardInterrupt, SystemError) as error:
@@ -298,6 +317,7 @@ def _check_folder(folder: Path) -> None:
 
 def _export(reasoner: Reasoner, out: Path, format: str, predicates: list[str] | None) -> dict[str, int]:
     """Write all files aside, then move them: on a failure nothing of the old content has changed."""
+    import shutil
     from tempfile import TemporaryDirectory
 
     from modulog.errors import DataError
@@ -309,6 +329,8 @@ def _export(reasoner: Reasoner, out: Path, format: str, predicates: list[str] | 
                 written = reasoner.export(folder, format=format, predicates=predicates)
             out.mkdir(exist_ok=True)
             for name in written:
+                if (out / name).is_dir():
+                    shutil.rmtree(out / name)
                 Path(folder, name).replace(out / name)
     except OSError as error:
         raise DataError(f"cannot write to {out}: {error.strerror or error}") from error

@@ -285,6 +285,9 @@ class Engine(Protocol):
         `lazily` says that no recursion waits for them: the engine may put the evaluation off until somebody reads.
         """
 
+    def settle(self) -> None:
+        """Evaluate what was put off: from now on every size is exact."""
+
     def evaluate(self, expr: Expr, limit: int | None = None) -> Iterator[Table]:
         """The rows of an expression in bounded chunks; the order is not fixed."""
 

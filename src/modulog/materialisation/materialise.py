@@ -49,6 +49,7 @@ def materialise(plan: Plan, facts: Facts, observe: Observer = silent) -> Statist
             run.record_orders(plan)
             statistics.nonrecursive_rules += sum(len(stratum.entry) for stratum in group)
             statistics.recursive_rules += sum(len(stratum.recursive) for stratum in group)
+        facts.engine.settle()
     except BaseException as error:
         facts.forget_derived()
         if not stopped(error):

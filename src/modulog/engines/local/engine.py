@@ -91,6 +91,9 @@ class LocalEngine:
                 total += _join_into_bitmap(relation, node, run, left.ids, args, source, buffer)
         return total
 
+    def settle(self) -> None:
+        """Nothing is put off here."""
+
     def evaluate(self, expr: p.Expr, limit: int | None = None) -> Iterator[LocalTable]:
         node, given = self.compiler.compile(expr), 0
         for batch in node.batches():

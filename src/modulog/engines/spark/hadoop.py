@@ -1,0 +1,55 @@
+"""Folders on the file system that driver and executors share, through Hadoop's own interface."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+
+class Folder:
+    """A folder named by a URI or a path, with the few operations that the engine needs on it."""
+
+    def __init__(self, spark: SparkSession, uri: str) -> None:
+        # PySpark offers Hadoop's file systems by no public name.
+        self._jvm: Any = spark._jvm
+        self.uri = uri.rstrip("/")
+        self._system = self._path("").getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def __truediv__(self, name: str) -> str:
+        return f"{self.uri}/{name}"
+
+    def fresh(self, stem: str) -> str:
+        """A name in the folder that nothing has had before."""
+        return f"{stem}-{uuid4().hex[:12]}"
+
+    def names(self) -> list[str]:
+        """What lies in the folder, in order; nothing if there is no folder."""
+        if not self._system.exists(self._path("")):
+            return []
+        return sorted(entry.getPath().getName() for entry in self._system.listStatus(self._path("")))
+
+    def delete(self, name: str = "") -> None:
+        """Remove a file or a folder with all that is in it, or the folder itself."""
+        self._system.delete(self._path(name), True)
+
+    def write(self, name: str, text: str) -> None:
+        """Write a small file; it is there as a whole or not at all."""
+        draft = self._path(f".{name}.draft")
+        stream = self._system.create(draft, True)
+        stream.write(bytearray(text.encode()))
+        stream.close()
+        self._system.rename(draft, self._path(name))
+
+    def read(self, name: str) -> str:
+        """The text of a small file."""
+        stream = self._system.open(self._path(name))
+        try:
+            content = self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)
+        finally:
+            stream.close()
+        return bytes(content).decode()
+
+    def _path(self, name: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.uri}/{name}" if name else self.uri)

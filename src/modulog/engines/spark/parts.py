@@ -1,0 +1,125 @@
+"""Parts of the facts on disk: written once, read by many plans, merged when there are many, deleted when superseded.
+
+A part is a folder of Parquet files. Writing it cuts the lineage of what was computed and gives the number of facts by relation. A part whose
+evaluation was put off is a plan until somebody needs its facts or its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from modulog.engines.protocol import ModuleId
+from modulog.engines.spark.hadoop import Folder
+
+if TYPE_CHECKING:
+    from modulog.engines.spark.relation import SparkRelation
+
+MANY = 8  # parts of one relation that are read as they are
+WATCHED = 200  # relations whose facts are counted while they are written; beyond, another job counts
+
+
+@dataclass(eq=False, slots=True)
+class Part:
+    """Some facts of one arity. `counts` is None while it is only a plan; `guess` stands for every size until then."""
+
+    arity: int
+    frame: DataFrame
+    path: str | None = None
+    counts: dict[int, int] | None = None
+    guess: int = 1
+    relations: set[int] = field(default_factory=set)
+    source: ModuleId | None = None
+
+    def count(self, number: int) -> int:
+        """How many facts of a relation it holds; a guess above zero while it is only a plan."""
+        if self.counts is None:
+            return self.guess if number in self.relations else 0
+        return self.counts.get(number, 0)
+
+
+class Parts:
+    """All parts of one engine, in a folder that executors share."""
+
+    def __init__(self, spark: SparkSession, folder: str) -> None:
+        self.spark, self.folder = spark, Folder(spark, folder)
+        self.writes = 0
+        self.lazy: list[Part] = []
+
+    def schema(self, arity: int) -> str:
+        """The columns of a table of facts."""
+        return ", ".join(["p int", *(f"c{j} bigint" for j in range(arity))])
+
+    def empty(self, arity: int) -> DataFrame:
+        """No facts."""
+        return self.spark.createDataFrame([], self.schema(arity))
+
+    def frame(
+        self, arity: int, parts: Iterable[Part], numbers: set[int], except_from: ModuleId | None = None
+    ) -> DataFrame:
+        """The facts of some relations in some parts."""
+        chosen = [
+            part
+            for part in dict.fromkeys(parts)
+            if any(part.count(n) for n in numbers) and (except_from is None or part.source != except_from)
+        ]
+        frames = [part.frame for part in chosen if part.path is None]
+        paths = [part.path for part in chosen if part.path is not None]
+        if paths:
+            frames.append(self.spark.read.schema(self.schema(arity)).parquet(*paths))
+        if not frames:
+            return self.empty(arity)
+        return reduce(DataFrame.union, frames).filter(F.col("p").isin(sorted(numbers)))
+
+    def write(self, arity: int, frame: DataFrame, numbers: set[int]) -> Part:
+        """Evaluate a plan that gives facts of some relations into a part; the job that writes also counts."""
+        path = self.folder / f"{arity}-{self.writes:06d}"
+        self.writes += 1
+        watched, counts = frame.sortWithinPartitions("p"), Observation()
+        if few := len(numbers) <= WATCHED:
+            sums = [F.sum((F.col("p") == n).cast("long")).alias(f"n{n}") for n in numbers]
+            watched = watched.observe(counts, *sums)
+        watched.write.parquet(path)
+        written = self.spark.read.schema(self.schema(arity)).parquet(path)
+        if few:
+            found = {n: counts.get[f"n{n}"] or 0 for n in numbers}
+        else:
+            found = {row["p"]: row["count"] for row in written.groupBy("p").count().collect()}
+        return Part(arity, written, path, {n: c for n, c in found.items() if c}, relations=set(numbers))
+
+    def put_off(self, arity: int, frame: DataFrame, relations: set[int], guess: int) -> Part:
+        """A part that is evaluated when somebody needs it."""
+        part = Part(arity, frame, None, None, guess, set(relations))
+        self.lazy.append(part)
+        return part
+
+    def settle(self) -> None:
+        """Evaluate everything that was put off; plans of one arity are written together."""
+        waiting, self.lazy = self.lazy, []
+        for arity in sorted({part.arity for part in waiting}):
+            group = [part for part in waiting if part.arity == arity]
+            numbers = {n for part in group for n in part.relations}
+            whole = self.write(arity, reduce(DataFrame.union, [part.frame for part in group]), numbers)
+            assert whole.counts is not None
+            for part in group:
+                part.frame, part.path = whole.frame, whole.path
+                part.counts = {n: c for n, c in whole.counts.items() if n in part.relations}
+
+    def compact(self, relation: SparkRelation) -> None:
+        """Put the parts of a relation that has many into one; parts nobody reads any more are deleted."""
+        if len(relation.base) > MANY and relation.weights is None:
+            self.settle()
+            frame = self.frame(relation.arity, relation.base, {relation.number})
+            relation.base = [self.write(relation.arity, frame, {relation.number})]
+
+    def release(self, relations: Sequence[SparkRelation]) -> None:
+        """Delete the parts that none of the relations reads."""
+        used = {part.path for r in relations for part in (*r.base, *r.come, *r.delta)}
+        for name in self.folder.names():
+            if self.folder / name not in used:
+                self.folder.delete(name)

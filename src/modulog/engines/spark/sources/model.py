@@ -1,0 +1,44 @@
+"""What a source is once it is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+Bad = Literal["fail", "set-aside"]
+"""What is done about bad records."""
+
+BAD_SCHEMA = "file string, line long, text string, reason string"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source of facts.
+
+    `frame` is lazy and has the columns k0, k1, … of keys, or, for RDF, s, p, o and perhaps g. `bad` has the bad
+    records: file, line, text and reason; it is lazy too, reads the source again, and is None if a bad record is an
+    error.
+    """
+
+    frame: DataFrame
+    arity: int
+    bad: DataFrame | None = None
+
+
+def key_columns(arity: int) -> list[str]:
+    """The names of the columns of a key frame."""
+    return [f"k{i}" for i in range(arity)]
+
+
+def strings_schema(names: list[str]) -> str:
+    """A schema of strings only."""
+    return ", ".join(f"`{name}` string" for name in names)
+
+
+def shown_file(column: str) -> Column:
+    """A column of URIs as `shown_path` shows one."""
+    path = F.regexp_replace(F.regexp_replace(column, "^file:/+", "/"), r"\+", "%2B")
+    return F.when(F.col(column).startswith("file:"), F.url_decode(path)).otherwise(F.col(column))

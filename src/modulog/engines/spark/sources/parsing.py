@@ -1,0 +1,266 @@
+"""Lines and blocks of text as columns of keys, in executors: CSV, JSON and N-Triples; nothing here knows Spark.
+
+A parser takes an array of lines and answers the columns of the good ones, in order, and what is wrong with the others.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from modulog.engines.spark.keys import key_array, stretch_keys, text_buffers
+from modulog.errors import DataError
+from modulog.formats.columns import plural
+from modulog.kernels import csv, ntriples
+from modulog.terms.arrow import wrap
+from modulog.terms.columns import column_texts
+from modulog.terms.dictionary import Bytes, Dictionary, Offsets, frozen
+from modulog.terms.model import Kind
+from modulog.terms.python import constant
+from modulog.terms.turtle import parse_term
+
+Problems = list[tuple[int, str]]
+"""Rows of a batch, counted from 0, and what is wrong with them."""
+
+NOT_UTF8 = "not UTF-8"
+NO_CHARACTER = "an escape that stands for no character"
+OPEN_QUOTE = "a quote opens a field and nothing closes it"
+
+_LANGUAGE = bytes([Kind.LANGUAGE])
+_STATES = {
+    ntriples.BAD_SUBJECT: "no subject: an IRI or a blank node",
+    ntriples.BAD_PREDICATE: "no predicate: an IRI",
+    ntriples.BAD_OBJECT: "no object: an IRI, a blank node or a literal",
+    ntriples.BAD_GRAPH: "no graph: an IRI or a blank node",
+    ntriples.BAD_END: "no point at the end, or something behind it",
+}
+
+
+class LineParser(Protocol):
+    """Turns lines into columns of keys."""
+
+    def parse(self, lines: pa.Array) -> tuple[list[pa.Array], Problems]:
+        """The columns of the good lines, and what is wrong with the bad ones; blank lines are neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvLines:
+    """Lines of a CSV file: `width` fields each, of which those at the places `chosen` are read."""
+
+    width: int
+    chosen: tuple[int, ...]
+    delimiter: str
+    strings: bool
+
+    def parse(self, lines: pa.Array) -> tuple[list[pa.Array], Problems]:
+        """As `LineParser` says."""
+        problems, keep = _check_utf8(lines)
+        data, offsets = text_buffers(lines)
+        widths = np.empty(len(lines), np.int64)
+        ntriples.check_fields(frozen(data), offsets, ord(self.delimiter), widths)
+        wrong = (widths != self.width) & (widths != 0) & keep
+        for row in np.flatnonzero(wrong).tolist():
+            problems.append((row, OPEN_QUOTE if widths[row] < 0 else self.reason(int(widths[row]))))
+        keep &= widths == self.width
+        good = lines if keep.all() else lines.filter(wrap(keep))
+        block = pc.binary_join_element_wise(good, "\n", "")
+        return self.columns(block.buffers()[2] if len(block) else pa.py_buffer(b"")), problems
+
+    def reason(self, width: int) -> str:
+        """What is wrong with a row of another width."""
+        return f"{plural(width, 'field')} where {self.width} should be"
+
+    def columns(self, block: pa.Buffer) -> list[pa.Array]:
+        """The columns of a block of whole rows, all of them good; else ArrowInvalid or DataError."""
+        if not block.size:
+            return [pa.array([], pa.string()) for _ in self.chosen]
+        marked = _marked(block, self.delimiter)
+        names = [str(i) for i in range(self.width)]
+        table = pa.csv.read_csv(
+            pa.BufferReader(block if marked is None else pa.py_buffer(marked)),
+            read_options=pa.csv.ReadOptions(
+                use_threads=False, block_size=2 * block.size + 16, column_names=names
+            ),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=marked is not None, ignore_empty_lines=True
+            ),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                include_columns=[names[i] for i in dict.fromkeys(self.chosen)],
+                strings_can_be_null=False,
+            ),
+        )
+        keys = {i: self._keys(table[names[i]].combine_chunks(), marked is not None) for i in set(self.chosen)}
+        return [keys[i] for i in self.chosen]
+
+    def _keys(self, column: pa.Array, marked: bool) -> pa.Array:
+        texts = column_texts(column, typed=not self.strings, marked=marked)
+        return stretch_keys(texts.data, texts.starts, texts.ends, texts.kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines:
+    """Lines that are JSON objects or arrays, of which some members are read; `arity` is the length of an array."""
+
+    chosen: tuple[int | str, ...]
+    arity: int | None
+
+    def parse(self, lines: pa.Array) -> tuple[list[pa.Array], Problems]:
+        """As `LineParser` says."""
+        problems, keep = _check_utf8(lines)
+        rows: list[list[Any]] = []
+        for row in np.flatnonzero(keep).tolist():
+            text = lines[row].as_py()
+            if not text.strip():
+                continue
+            try:
+                rows.append([constant(value) for value in self._values(text)])
+            except (DataError, ValueError, RecursionError) as error:
+                problems.append((row, _json_reason(error)))
+        dictionary = Dictionary()
+        columns = zip(*rows, strict=True) if rows else [()] * len(self.chosen)
+        return [key_array(dictionary, dictionary.encode(list(column))) for column in columns], problems
+
+    def _values(self, text: str) -> list[Any]:
+        record = json.loads(text)
+        if isinstance(record, dict):
+            lacking = [name for name in self.chosen if name not in record]
+            if lacking:
+                raise DataError(f"there is no member {lacking[0]!r}")
+        elif not isinstance(record, list):
+            raise DataError("neither an object nor an array")
+        elif self.arity is not None and len(record) != self.arity:
+            raise DataError(f"{plural(len(record), 'value')} where {self.arity} should be")
+        elif lacking := [i for i in self.chosen if not isinstance(i, int) or i >= len(record)]:
+            raise DataError(
+                f"there is no column {lacking[0]!r} in an array of {plural(len(record), 'value')}"
+            )
+        return [record[place] for place in self.chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class TripleLines:
+    """Lines of N-Triples or, with a fourth column for the graph, N-Quads."""
+
+    quads: bool
+
+    def parse(self, lines: pa.Array) -> tuple[list[pa.Array], Problems]:
+        """As `LineParser` says; the default graph is the empty text."""
+        problems, keep = _check_utf8(lines)
+        data, offsets = text_buffers(lines)
+        shape = (4 if self.quads else 3, len(lines))
+        starts, ends = np.empty(shape, np.int64), np.empty(shape, np.int64)
+        kinds, states = np.empty(shape, np.uint8), np.empty(len(lines), np.uint8)
+        bad = ntriples.split_lines(frozen(data), offsets, self.quads, starts, ends, kinds, states)
+        if bad:
+            wrong = np.flatnonzero((states > ntriples.EMPTY) & keep)
+            problems += [(row, _STATES[int(states[row])]) for row in wrong.tolist()]
+        keep &= states == ntriples.GOOD
+        columns, wrong_terms = [], dict[int, str]()
+        places = []
+        for place in range(shape[0]):
+            column = starts[place], ends[place], kinds[place]
+            awkward = np.flatnonzero((column[2] == ntriples.AWKWARD) & keep)
+            places.append((_settle(data, *column, awkward, wrong_terms), *column))
+        if wrong_terms:
+            problems += wrong_terms.items()
+            keep[list(wrong_terms)] = False
+        for content, first, last, kind in places:
+            if not keep.all():
+                first, last, kind = first[keep], last[keep], kind[keep]
+            nothing = kind == ntriples.NOTHING
+            keys = stretch_keys(content, first, last, np.where(nothing, np.uint8(Kind.IRI), kind))
+            columns.append(pc.if_else(wrap(nothing), "", keys) if nothing.any() else keys)
+        return columns, problems
+
+
+def _settle(
+    data: Bytes,
+    starts: Offsets,
+    ends: Offsets,
+    kinds: Bytes,
+    rows: npt.NDArray[np.int64],
+    wrong: dict[int, str],
+) -> Bytes:
+    """Read the awkward terms of a column; answers the bytes with theirs appended, and notes what is no term."""
+    if not len(rows):
+        return data
+    content = data.tobytes()
+    known: dict[bytes, tuple[int, int, int]] = {}
+    pieces, size = [content], len(content)
+    places = []
+    for row, start, end in zip(rows.tolist(), starts[rows].tolist(), ends[rows].tolist(), strict=True):
+        text = content[start:end]
+        place = known.get(text)
+        if place is None:
+            try:
+                key = _awkward_key(text)
+            except (DataError, ValueError) as error:
+                wrong[row] = str(error) if isinstance(error, DataError) else NO_CHARACTER
+                places.append((0, 0, ntriples.AWKWARD))
+                continue
+            pieces.append(key)
+            size += len(key)
+            place = known[text] = (size - len(key) + 1, size, key[0])
+        places.append(place)
+    starts[rows], ends[rows], kinds[rows] = np.array(places, np.int64).T
+    return np.frombuffer(b"".join(pieces), np.uint8)
+
+
+def _awkward_key(text: bytes) -> bytes:
+    """The key of an IRI with escapes or of a literal; a language without escapes, the usual case, goes quickly."""
+    if text[:1] == b"<":
+        return _escaped_iri(text)
+    body, _, tag = text.rpartition(b'"')
+    # There may be blanks around the carets, and neither a language nor a datatype has any itself.
+    tag = tag.translate(None, b" \t")
+    if tag[:1] == b"@" and b"\\" not in body:
+        return _LANGUAGE + tag[1:].lower() + b"\0" + body[1:]
+    if b"\\" in tag:
+        tag = b"^^<" + _escaped_iri(tag[2:])[1:] + b">"
+    return parse_term((body + b'"' + tag).decode()).key
+
+
+def _escaped_iri(text: bytes) -> bytes:
+    """The key of an IRI with escapes: they are those of a text, whose characters an IRI then must have."""
+    inner = parse_term('"' + text[1:-1].decode() + '"').text
+    if any(c <= " " or c in '<>"{}|^`\\' for c in inner):
+        raise DataError("an IRI with an escape for a character that no IRI may have")
+    return bytes([Kind.IRI]) + inner.encode()
+
+
+def _check_utf8(lines: pa.Array) -> tuple[Problems, npt.NDArray[np.bool_]]:
+    """Which lines are no UTF-8, and a mask of the others."""
+    keep = np.ones(len(lines), np.bool_)
+    try:
+        lines.validate(full=True)
+    except pa.ArrowInvalid:
+        for row, line in enumerate(lines.cast(pa.binary()).to_pylist()):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                keep[row] = False
+    return [(row, NOT_UTF8) for row in np.flatnonzero(~keep).tolist()], keep
+
+
+def _marked(block: pa.Buffer, delimiter: str) -> Bytes | None:
+    """A block with a mark in every field that is surely a string, None if it needs none."""
+    data = np.frombuffer(block, np.uint8)
+    if not ((data == ord('"')) | (data == csv.MARK)).any():
+        return None
+    marked = np.empty(len(data) + len(data) // 2 + 2, np.uint8)
+    _, written, opened = csv.mark_fields(frozen(data), ord(delimiter), True, marked)
+    if opened >= 0:
+        raise DataError(OPEN_QUOTE)
+    return marked[:written]
+
+
+def _json_reason(error: Exception) -> str:
+    return f"not JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)

@@ -1,0 +1,336 @@
+"""The dictionary on Spark: a table of ids and keys in Parquet that grows without passing through the driver.
+
+A key is the text of `Constant.key`: a character whose code is the kind, then the content. Ids are dense and never
+change. The table consists of parts, each of which covers a range of ids. A part is written once, with the *slot* of
+every key: either its partition and its row there, from which the id follows once the rows of each partition are
+counted, or, as a negative number, the id itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import reduce
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from modulog.engines.spark import values
+from modulog.engines.spark.hadoop import Folder
+from modulog.errors import InternalError
+from modulog.language.printer import print_term
+from modulog.terms.model import Constant
+
+BROADCAST_TERMS = 500_000
+"""Up to so many terms the table is sent to every executor instead of being shuffled."""
+
+_MOST_PARTS = 8
+_MERGED = 5  # at least so many parts become one
+_ROW_BITS = 33  # as `monotonically_increasing_id` lays out its numbers
+_FEW = 500  # so many keys fit into a condition
+_SCHEMA = "slot long, key string"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A folder of the table: the ids from `first` on, `count` of them; `offsets` has the first id of each partition."""
+
+    name: str
+    first: int
+    count: int
+    offsets: tuple[int, ...]
+
+
+class SparkTerms:
+    """Terms and their ids, in a folder that executors can read and write.
+
+    An existing folder is taken up where it was left. Frames that are handed out are lazy and read the parts that
+    were there when they were made: `release` may only be called when none of them is needed any more.
+    """
+
+    def __init__(self, spark: SparkSession, folder: str, *, broadcast_terms: int = BROADCAST_TERMS) -> None:
+        self.spark, self.broadcast_terms = spark, broadcast_terms
+        self._folder = Folder(spark, folder)
+        self._known: dict[str, int] = {}
+        self._pending: dict[str, int] = {}
+        self._superseded: list[str] = []
+        self._frame: DataFrame | None = None
+        self._manifests = [n for n in self._folder.names() if n.startswith("manifest-")]
+        self._parts: list[Part] = self._open()
+        self._written = sum(part.count for part in self._parts)
+
+    def __len__(self) -> int:
+        return self._written + len(self._pending)
+
+    # Single constants.
+
+    def identify(self, constant: Constant) -> int:
+        """The id of a constant, new if need be."""
+        return self.identify_many([constant])[0]
+
+    def identify_many(self, constants: Sequence[Constant]) -> list[int]:
+        """The ids of constants, new if need be, with at most one job."""
+        ids = self.find(constants)
+        for place, constant in enumerate(constants):
+            if ids[place] < 0:
+                key = constant.key.decode()
+                if key not in self._known:
+                    self._known[key] = self._pending[key] = len(self)
+                    self._frame = None
+                ids[place] = self._known[key]
+        return ids
+
+    def find(self, constants: Sequence[Constant]) -> list[int]:
+        """The ids of constants, -1 for one that is unknown, with at most one job."""
+        keys = [constant.key.decode() for constant in constants]
+        unknown = sorted({key for key in keys if key not in self._known})
+        if unknown and self._parts:
+            self._known.update((row.key, row.id) for row in self._look_up(unknown).collect())
+        return [self._known.get(key, -1) for key in keys]
+
+    def name(self, number: int) -> str:
+        """The constant of an id, as rules write it."""
+        return self.names([number])[0]
+
+    def names(self, numbers: Sequence[int]) -> list[str]:
+        """The constants of some ids, as rules write them, with at most one job."""
+        return [print_term(Constant.from_key(key.encode())) for key in self._keys(numbers)]
+
+    def key(self, number: int) -> str:
+        """The key of an id; no job is needed for one that `identify` or `find` has answered."""
+        return self._keys([number])[0]
+
+    def _keys(self, numbers: Sequence[int]) -> list[str]:
+        keys = {number: key for key, number in self._known.items()}
+        wanted = sorted({number for number in numbers if number not in keys})
+        if wanted:
+            found = self.frame().where(F.col("id").isin(wanted)).collect()
+            keys.update((row.id, row.key) for row in found)
+        for number in wanted:
+            if number not in keys:
+                raise InternalError(f"the dictionary has no term {number}")
+        return [keys[number] for number in numbers]
+
+    # The table.
+
+    def frame(self) -> DataFrame:
+        """All terms: id (long), key (string)."""
+        if self._frame is None:
+            frames = [self._read(part) for part in self._parts]
+            if self._pending or not frames:
+                frames.append(self._small("id", self._pending.values(), self._pending))
+            self._frame = reduce(DataFrame.unionByName, frames)
+        return self._frame
+
+    def grow(self, keys: DataFrame) -> int:
+        """Give an id to every key of a frame with one column, `key`, of strings; answers how many are new.
+
+        The frame is evaluated once. Nothing is written if nothing is new.
+        """
+        fresh = keys.select("key").distinct()
+        if len(self):
+            fresh = fresh.join(self._table().select("key"), "key", "left_anti")
+        fresh = fresh.select(F.monotonically_increasing_id().alias("slot"), "key")
+        if self._pending:
+            fresh = fresh.unionByName(self._pending_slots())
+        name = self._folder.fresh("part")
+        fresh.write.parquet(self._folder / name)
+        sizes = self._sizes(name)
+        if not sizes:
+            self._folder.delete(name)
+            return 0
+        return self._append(name, sizes)
+
+    def flush(self) -> None:
+        """Write the ids that only the driver knows."""
+        if self._pending:
+            self._write_pending()
+
+    def release(self) -> None:
+        """Delete what newer files have replaced, and what was staged: frames made before are void."""
+        for name in self._superseded:
+            self._folder.delete(name)
+        self._superseded.clear()
+
+    def close(self) -> None:
+        """Delete the folder."""
+        self._folder.delete()
+
+    # Frames of keys and frames of ids.
+
+    def encode(self, frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
+        """Columns of keys as columns of ids: `columns` maps old names to new ones, all others stay.
+
+        Lazy. Every key must have an id already: rows with others are lost.
+        """
+        return self._replace(frame, columns, "key", "id")
+
+    def decode(self, frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
+        """Columns of ids as columns of keys, in the same way."""
+        return self._replace(frame, columns, "id", "key")
+
+    def stage(self, frames: Sequence[DataFrame]) -> list[DataFrame]:
+        """Evaluate frames once: written to Parquet and read back; `release` deletes the files."""
+        staged = []
+        for frame in frames:
+            if not frame.columns:
+                staged.append(frame)
+                continue
+            name = self._folder.fresh("staged")
+            self._superseded.append(name)
+            frame.write.parquet(self._folder / name)
+            staged.append(self.spark.read.schema(frame.schema).parquet(self._folder / name))
+        return staged
+
+    def encode_all(self, frames: Sequence[DataFrame]) -> list[DataFrame]:
+        """Key frames (k0, k1, …, and columns that stay) as id frames (c0, c1, …), with one growth for all of them.
+
+        Frames that are costly to evaluate should be staged before: they are read for the growth and again later.
+        """
+        places = [[c for c in frame.columns if _is_key(c)] for frame in frames]
+        keys = [f.select(F.col(c).alias("key")) for f, cs in zip(frames, places, strict=True) for c in cs]
+        if keys:
+            self.grow(reduce(DataFrame.union, keys))
+        return [
+            self.encode(frame, {c: f"c{c[1:]}" for c in cs}) for frame, cs in zip(frames, places, strict=True)
+        ]
+
+    # Values.
+
+    def compare(
+        self,
+        frame: DataFrame,
+        operator: str,
+        left: str | int,
+        right: str | int,
+        incomparable: values.Counter | None = None,
+    ) -> DataFrame:
+        """The rows for which a comparison by value holds between two columns of ids, or a column and an id.
+
+        Incomparable pairs do not satisfy it and are added to `incomparable`, an accumulator of Spark: whatever is
+        evaluated twice is counted twice.
+        """
+        return values.compare(self, frame, operator, left, right, incomparable)
+
+    def typed(self, frame: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataFrame:
+        """Columns of ids as columns of values under new names: long, double, boolean or string, else Turtle.
+
+        One job finds the kinds of the terms; the frame is evaluated again when the result is.
+        """
+        return values.typed(self, frame, columns, names)
+
+    # How it is kept.
+
+    def _open(self) -> list[Part]:
+        if not self._manifests:
+            return []
+        records = json.loads(self._folder.read(self._manifests[-1]))
+        return [Part(r["name"], r["first"], r["count"], tuple(r["offsets"])) for r in records]
+
+    def _save(self) -> None:
+        """Write what the table consists of; the manifest with the highest number is the one that counts."""
+        last = int(self._manifests[-1].removeprefix("manifest-")) if self._manifests else 0
+        name = f"manifest-{last + 1:09}"
+        self._folder.write(name, json.dumps([asdict(part) for part in self._parts]))
+        for old in self._manifests:
+            self._folder.delete(old)
+        self._manifests = [name]
+
+    def _read(self, part: Part) -> DataFrame:
+        stored = self.spark.read.schema(_SCHEMA).parquet(self._folder / part.name)
+        slot = F.col("slot")
+        number = _fixed(slot)
+        if part.offsets:
+            first = F.array(*[F.lit(offset) for offset in part.offsets])
+            place = slot.bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
+            partition = F.shiftright(slot, _ROW_BITS).cast("int")
+            number = F.when(slot < 0, number).otherwise(F.get(first, partition) + place)
+        return stored.select(number.cast("long").alias("id"), "key")
+
+    def _sizes(self, name: str) -> dict[int, int]:
+        """How many rows each partition of a part has; a file without a partition number is the partition -1."""
+        stored = self.spark.read.schema(_SCHEMA).parquet(self._folder / name)
+        partition = F.greatest(F.shiftright("slot", _ROW_BITS), F.lit(-1)).alias("partition")
+        counts = {row.partition: row["count"] for row in stored.groupBy(partition).count().collect()}
+        return {} if set(counts) == {-1} else counts
+
+    def _append(self, name: str, sizes: Mapping[int, int]) -> int:
+        counts = [sizes.get(partition, 0) for partition in range(max(sizes) + 1)]
+        first = len(self)
+        offsets = tuple(accumulate(counts[:-1], initial=first))
+        count = sum(counts)
+        self._parts.append(Part(name, self._written, len(self._pending) + count, offsets))
+        self._settle()
+        return count
+
+    def _write_pending(self) -> None:
+        name = self._folder.fresh("part")
+        self._pending_slots().coalesce(1).write.parquet(self._folder / name)
+        self._parts.append(Part(name, self._written, len(self._pending), ()))
+        self._settle()
+
+    def _pending_slots(self) -> DataFrame:
+        return self._small("slot", map(_fixed, self._pending.values()), self._pending)
+
+    def _small(self, name: str, numbers: Iterable[int], keys: Iterable[str]) -> DataFrame:
+        """Numbers and keys of the driver as a frame; from Arrow it is a part of the plan and needs no job."""
+        table = {name: pa.array(list(numbers), pa.int64()), "key": pa.array(list(keys), pa.string())}
+        return self.spark.createDataFrame(pa.table(table))
+
+    def _settle(self) -> None:
+        """Take note of a new last part, which holds all that was pending."""
+        self._written += self._parts[-1].count
+        self._pending, self._frame = {}, None
+        if len(self._parts) > _MOST_PARTS:
+            self._merge()
+        self._save()
+
+    def _merge(self) -> None:
+        """Make one part of the last ones; a part is rewritten only with as many terms again, so growth stays cheap."""
+        first = len(self._parts) - _MERGED
+        while first and self._parts[first - 1].count <= sum(part.count for part in self._parts[first:]):
+            first -= 1
+        old = self._parts[first:]
+        frame = reduce(DataFrame.unionByName, map(self._read, old))
+        name = self._folder.fresh("part")
+        files = max(1, max(len(part.offsets) for part in old))
+        frame.select(_fixed(F.col("id")).alias("slot"), "key").coalesce(files).write.parquet(
+            self._folder / name
+        )
+        self._parts[first:] = [Part(name, old[0].first, sum(part.count for part in old), ())]
+        self._superseded += [part.name for part in old]
+
+    def _look_up(self, keys: list[str]) -> DataFrame:
+        if len(keys) <= _FEW:
+            return self.frame().where(F.col("key").isin(keys))
+        wanted = self._small("place", range(len(keys)), keys)
+        return self.frame().join(F.broadcast(wanted), "key")
+
+    def _table(self) -> DataFrame:
+        """The table as one side of a join: sent to all executors if small, else hashed, which needs no sorting."""
+        table = self.frame()
+        return F.broadcast(table) if len(self) <= self.broadcast_terms else table.hint("shuffle_hash")
+
+    def _replace(self, frame: DataFrame, columns: Mapping[str, str], old: str, new: str) -> DataFrame:
+        renamed = {c: columns.get(c, c) for c in frame.columns}
+        for column in columns:
+            found = self._table().select(
+                F.col(old).alias(f"_old_{column}"), F.col(new).alias(f"_new_{column}")
+            )
+            frame = frame.join(found, F.col(column) == F.col(f"_old_{column}"))
+        return frame.select(
+            *[F.col(f"_new_{c}" if c in columns else c).alias(name) for c, name in renamed.items()]
+        )
+
+
+def _fixed(number: Any) -> Any:
+    """The slot of a key whose id is fixed, and the id of such a slot."""
+    return -number - 1
+
+
+def _is_key(column: str) -> bool:
+    return column[:1] == "k" and column[1:].isdigit()

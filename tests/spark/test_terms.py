@@ -1,0 +1,216 @@
+"""The dictionary on Spark against the local one: dense, stable ids; the same comparisons, the same output columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from modulog.engines.spark.terms import SparkTerms
+from modulog.errors import InternalError
+from modulog.terms.arrow import column_field, to_arrow
+from modulog.terms.canonical import XSD, language, literal
+from modulog.terms.dictionary import Dictionary
+from modulog.terms.model import Constant
+from modulog.terms.python import IRI, BlankNode, constant
+from modulog.terms.values import compare
+
+MIXED = [
+    constant("a"),
+    constant('with "quotes"\nand \\ more'),
+    constant(""),
+    constant(1),
+    constant(-7),
+    constant(2**62 + 1),
+    constant(Decimal("1.0")),
+    constant(1.0),
+    constant(float("nan")),
+    constant(float("inf")),
+    constant(True),
+    constant(IRI("http://example.org/é")),
+    constant(BlankNode("b0")),
+    language("chat", "fr"),
+    literal("2020-01-01T00:00:00Z", f"{XSD}dateTime"),
+    literal("2020-01-01T00:00:00", f"{XSD}dateTime"),
+    literal("x\0y", "http://example.org/type"),
+]
+
+
+def key(item: Constant) -> str:
+    return item.key.decode()
+
+
+def frame(spark: Any, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> Any:
+    """A small frame of keys or of ids."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    kind = pa.int64() if rows and isinstance(rows[0][0], int) else pa.string()
+    return spark.createDataFrame(
+        pa.table({n: pa.array(c, kind) for n, c in zip(names, columns, strict=True)})
+    )
+
+
+def keys(spark: Any, constants: Sequence[Constant]) -> Any:
+    return frame(spark, [(key(c),) for c in constants], ["key"])
+
+
+@pytest.fixture
+def terms(spark: Any, tmp_path: Path) -> SparkTerms:
+    """An empty dictionary."""
+    return SparkTerms(spark, str(tmp_path / "terms"))
+
+
+@pytest.fixture(scope="module")
+def mixed(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> SparkTerms:
+    """A dictionary with a term of every kind, numbered as in `MIXED`."""
+    made = SparkTerms(spark, str(tmp_path_factory.mktemp("mixed")))
+    assert made.identify_many(MIXED) == list(range(len(MIXED)))
+    made.flush()
+    return made
+
+
+def table(terms: SparkTerms) -> dict[int, str]:
+    rows = terms.frame().collect()
+    assert len({row.id for row in rows}) == len(rows)
+    return {row.id: row.key for row in rows}
+
+
+def test_ids_are_dense_and_stay(spark: Any, terms: SparkTerms) -> None:
+    a, b = constant("a"), constant("b")
+    assert (terms.identify(a), terms.identify(b), terms.identify(a), len(terms)) == (0, 1, 0, 2)
+    assert terms.grow(keys(spark, [b, constant(5), constant(5), constant("x")])) == 2
+    before = table(terms)
+    assert sorted(before) == [0, 1, 2, 3] and (before[0], before[1]) == (key(a), key(b))
+    new = terms.identify(constant("new"))
+    assert new == 4
+    assert terms.grow(keys(spark, [constant("new"), constant("later"), a])) == 1
+    after = table(terms)
+    assert sorted(after) == [0, 1, 2, 3, 4, 5] and before.items() <= after.items()
+    assert (after[4], after[5]) == (key(constant("new")), key(constant("later")))
+
+
+def test_nothing_new_writes_nothing(spark: Any, terms: SparkTerms, tmp_path: Path) -> None:
+    terms.grow(keys(spark, MIXED))
+    terms.identify(constant("pending"))
+    files = sorted((tmp_path / "terms").iterdir())
+    assert terms.grow(keys(spark, [*MIXED, constant("pending")])) == 0
+    assert sorted((tmp_path / "terms").iterdir()) == files
+    assert len(terms) == len(MIXED) + 1
+
+
+def test_many_partitions_are_numbered_without_gaps(spark: Any, terms: SparkTerms) -> None:
+    numbers = spark.range(0, 3000, 1, 7).selectExpr("concat(char(2), cast(id % 1000 as string)) as key")
+    assert terms.grow(numbers.repartition(5)) == 1000
+    assert terms.grow(numbers.repartition(3).union(keys(spark, [constant("z")]))) == 1
+    assert sorted(table(terms)) == list(range(1001))
+
+
+def test_parts_are_merged_and_a_folder_is_taken_up_again(spark: Any, tmp_path: Path) -> None:
+    terms = SparkTerms(spark, str(tmp_path))
+    for i in range(10):
+        terms.identify(constant(i))
+        terms.flush()
+    before = table(terms)
+    assert before == {i: key(constant(i)) for i in range(10)}
+    old = terms.frame()
+    terms.grow(keys(spark, [constant("x"), constant(3)]))
+    assert len(old.collect()) == 10
+    terms.release()
+    assert len([p for p in tmp_path.iterdir() if p.name.startswith("part-")]) <= 8
+    again = SparkTerms(spark, str(tmp_path))
+    assert len(again) == 11 and table(again) == table(terms)
+    assert again.identify_many([constant("x"), constant("y"), constant(3)]) == [10, 11, 3]
+    again.close()
+    assert not tmp_path.exists()
+
+
+def test_single_constants(mixed: SparkTerms) -> None:
+    mixed._known.clear()
+    assert mixed.find([MIXED[4], constant("no such"), MIXED[16], MIXED[1]]) == [4, -1, 16, 1]
+    assert mixed.names([11, 0, 3]) == ["<http://example.org/é>", "a", "1"]
+    assert mixed.name(13) == '"chat"@fr'
+    with pytest.raises(InternalError, match="no term 99"):
+        mixed.name(99)
+    many = [constant(f"t{i}") for i in range(600)]
+    assert mixed.find([*many, MIXED[2]]) == [-1] * 600 + [2]
+
+
+@pytest.mark.parametrize("broadcast_terms", [0, 1000])
+def test_frames_there_and_back(spark: Any, tmp_path: Path, broadcast_terms: int) -> None:
+    terms = SparkTerms(spark, str(tmp_path), broadcast_terms=broadcast_terms)
+    rows = [(key(a), key(b), key(c)) for a in MIXED[:4] for b in MIXED[4:8] for c in MIXED[8:]]
+    wide = frame(spark, rows, ["k0", "name", "k1"])
+    narrow = frame(spark, [(key(MIXED[0]),), (key(constant("other")),)], ["k0"])
+    staged = terms.stage([wide, narrow])
+    ids, few = terms.encode_all(staged)
+    assert (ids.columns, few.columns) == (["c0", "name", "c1"], ["c0"])
+    back = terms.decode(ids, {"c0": "k0", "c1": "k1"})
+    assert back.columns == ["k0", "name", "k1"]
+    assert sorted(map(tuple, back.collect())) == sorted(rows)
+    assert sorted(table(terms)[r.c0] for r in few.collect()) == sorted(
+        [key(MIXED[0]), key(constant("other"))]
+    )
+
+
+def test_growth_without_columns(spark: Any, terms: SparkTerms) -> None:
+    empty = frame(spark, [("a",)], ["k0"]).select()
+    assert terms.encode_all(terms.stage([empty]))[0].count() == 1
+    assert len(terms) == 0
+
+
+@pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
+def test_comparison_is_the_local_one(spark: Any, mixed: SparkTerms, operator: str) -> None:
+    dictionary = Dictionary()
+    local = dictionary.encode(MIXED)
+    left, right = (side.reshape(-1) for side in np.meshgrid(local, local))
+    mask, pairs = compare(dictionary, operator, left, right)
+    ids = frame(spark, list(zip(left.tolist(), right.tolist(), strict=True)), ["c0", "c1"])
+    counter = spark.sparkContext.accumulator(0)
+    found = mixed.compare(ids, operator, "c0", "c1", counter)
+    assert found.columns == ["c0", "c1"]
+    expected = list(zip(left[mask].tolist(), right[mask].tolist(), strict=True))
+    assert sorted(map(tuple, found.collect())) == sorted(expected)
+    assert counter.value == pairs
+
+
+def test_comparison_with_a_constant(spark: Any, mixed: SparkTerms) -> None:
+    ids = frame(spark, [(i, i) for i in range(len(MIXED))], ["x", "y"])
+    found = mixed.compare(ids, "<=", "x", MIXED.index(constant(1)))
+    assert sorted(row.y for row in found.collect()) == [3, 4, 6, 7]
+    assert sorted(row.x for row in mixed.compare(ids, "<", MIXED.index(constant(1)), "x").collect()) == [5, 9]
+
+
+@pytest.mark.parametrize(
+    ("places", "kind"),
+    [
+        ([3, 4, 5], "bigint"),
+        ([7, 8, 9], "double"),
+        ([10], "boolean"),
+        ([0, 1, 2], "string"),
+        ([11, 12, 3, 6, 10], "string"),
+        (list(range(len(MIXED))), "string"),
+    ],
+)
+def test_output_columns_are_the_local_ones(
+    spark: Any, mixed: SparkTerms, places: list[int], kind: str
+) -> None:
+    dictionary = Dictionary()
+    local = dictionary.encode(MIXED)[places]
+    field = column_field("v", {MIXED[i].kind for i in places})
+    ids = frame(spark, [(i, i) for i in places], ["c0", "c1"])
+    shown = mixed.typed(ids, ["c0", "c1"], ["v", "other name"])
+    assert shown.columns == ["v", "other name"]
+    assert shown.schema["v"].dataType.simpleString() == kind
+    turtle = {} if field.metadata is None else {"modulog.terms": "turtle"}
+    assert shown.schema["v"].metadata == turtle
+    expected = to_arrow(dictionary, local, field).to_pylist()
+    assert sorted(map(repr, (row.v for row in shown.collect()))) == sorted(map(repr, expected))
+
+
+def test_output_of_nothing(spark: Any, mixed: SparkTerms) -> None:
+    nothing = mixed.typed(frame(spark, [(1, 1)], ["a", "b"]).where("a > b"), ["a"], ["x"])
+    assert nothing.dtypes == [("x", "string")] and nothing.collect() == []
