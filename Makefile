@@ -10,7 +10,7 @@ DEMO := PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/supply-chain/demo.sh
 PYTEST := $(BIN)/python -m pytest -q
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format conformance bench clean
+.PHONY: help setup demo test test-local test-spark check format conformance bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ setup: $(STAMP) ## Make .venv and install Modulog for development, once
 
 $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,spark]'
 	@echo "compiling kernels, once"; $(DEMO) >/dev/null 2>&1 || true  # whether it works is for the tests to say
 	@touch $@
 
@@ -30,9 +30,14 @@ $(BENCH_STAMP): $(STAMP)
 demo: $(STAMP) ## A tour: the supply chain of a company, from its rules to answers
 	@$(DEMO)
 
-test: $(STAMP) ## All tests and doctests, then the kernels again as plain Python
-	$(PYTEST) -n $(WORKERS)
+test: test-local test-spark ## All tests
+
+test-local: $(STAMP) ## Tests and doctests without Spark, then the kernels again as plain Python
+	$(PYTEST) -n $(WORKERS) --ignore=tests/spark
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) tests/unit/kernels tests/unit/terms
+
+test-spark: $(STAMP) ## Tests of the Spark engine, in one session; skipped where there is no Java
+	$(PYTEST) tests/spark
 
 check: $(STAMP) ## Format, lint, types, import directions, spelling
 	$(BIN)/ruff format --check .

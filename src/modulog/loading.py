@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from modulog.engines.backend import Backend, Columns
-from modulog.engines.protocol import EXPLICIT, Table
+from modulog.engines.backend import TRIPLES, Backend, Columns
+from modulog.engines.protocol import EXPLICIT, Relation, Table
 from modulog.errors import DataError
 from modulog.formats.files import discover
 from modulog.language.model import Directive, Predicate, Program
@@ -61,6 +61,11 @@ class Loader:
             for table in tables:
                 self.facts.given(Predicate(arrival.name, len(table.columns))).schedule(table, EXPLICIT)
 
+    def _given(self, predicate: Predicate) -> Relation:
+        """The relation of a predicate that a file of triples speaks of."""
+        self._check_arity(predicate.name, predicate.arity, "triples")
+        return self.facts.given(predicate)
+
     def _check_arity(self, name: str, arity: int, source: str) -> None:
         known = self.arities.get(name, {arity})
         both = name.startswith("<") and {arity, *known} <= {1, 2}
@@ -86,7 +91,10 @@ class Loader:
     ) -> None:
         """Load a file or a folder; `mapping` fills several predicates from columns of one wide file."""
         arrivals = []
-        for file in discover(path):
+        for file in discover(path, self.backend.formats):
+            if file.format in TRIPLES:
+                self.backend.load_rdf(str(file.path), file.format, self._given, "triple" in self.arities)
+                continue
             wanted: Mapping[str, Columns | None] = mapping or {predicate or file.predicate: columns}
             for name, chosen in wanted.items():
                 arity = self.expected(name)

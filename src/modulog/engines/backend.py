@@ -7,16 +7,19 @@ tables back into terms. It is the only thing a session asks an engine's folder f
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from modulog.engines.protocol import Engine, Table
+from modulog.engines.protocol import Engine, Relation, Table
 from modulog.language.model import Predicate
 from modulog.terms.model import Constant
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+TRIPLES = ("nt", "nq", "ttl", "trig", "rdf")
+"""Formats whose files hold triples."""
 
 Columns = Sequence[int | str]
 """Columns of a wide table, by name or by position from 0."""
@@ -31,6 +34,10 @@ class Backend(Protocol):
     @property
     def engine(self) -> Engine:
         """The engine that keeps and evaluates."""
+
+    @property
+    def formats(self) -> Mapping[str, str]:
+        """The extensions of files that can be read, and what they are read as."""
 
     def identify(self, constant: Constant) -> int:
         """The id of a constant, new if need be."""
@@ -58,7 +65,10 @@ class Backend(Protocol):
         columns: Columns | None = None,
         delimiter: str | None = None,
     ) -> Iterable[Table]:
-        """Facts from a file: csv, tsv, dsv or parquet."""
+        """Facts from a file in one of the formats, but for triples."""
+
+    def load_rdf(self, path: str, format: str, given: Callable[[Predicate], Relation], triples: bool) -> None:
+        """Schedule the facts of a file of triples: p(s, o), or C(s) for a class; with `triples` also triple(s, p, o)."""
 
     def rows(self, tables: Iterable[Table], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Rows as tuples of Python values."""

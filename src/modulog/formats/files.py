@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -26,7 +27,7 @@ _PLAIN_NAME = re.compile(r"[\w-]+")
 
 @dataclass(frozen=True, slots=True)
 class FactFile:
-    """A file with the facts of one predicate: `format` is csv, tsv or parquet."""
+    """A file with the facts of one predicate, or with triples; `format` says how it is read."""
 
     path: Path
     predicate: str
@@ -34,22 +35,27 @@ class FactFile:
     gzip: bool = False
 
 
-def discover(path: str | os.PathLike[str]) -> list[FactFile]:
+def discover(path: str | os.PathLike[str], formats: Mapping[str, str] = FORMATS) -> list[FactFile]:
     """The fact files that a path stands for: the file itself, or the files of a folder, by name.
 
-    Files of a folder that hold no facts are left out, with a warning; hidden files without one.
+    `formats` has the extensions that are known. Files of a folder that hold no facts are left out, with a warning; hidden files
+    without one.
     """
     path = Path(path)
     if path.is_dir():
-        return _discover_folder(path)
+        return _discover_folder(path, formats)
     if not path.exists():
         raise DataError(f"{path}: there is no such file or folder")
     suffix, stem, gzip = _split(path)
+    if suffix not in formats:
+        _refuse_rdf(path, suffix)
+        raise DataError(f"{path}: facts are read from {', '.join(formats)} files, also with .gz behind")
+    return [FactFile(path, predicate_name(stem), formats[suffix], gzip)]
+
+
+def _refuse_rdf(path: Path, suffix: str) -> None:
     if suffix in RDF_FORMATS:
         raise DataError(f"{path}: RDF files are not supported yet")
-    if suffix not in FORMATS:
-        raise DataError(f"{path}: facts are read from {_known()} files, also with .gz behind")
-    return [FactFile(path, predicate_name(stem), FORMATS[suffix], gzip)]
 
 
 def file_name(predicate: str, arity: int | None = None) -> str:
@@ -80,21 +86,20 @@ def predicate_name(stem: str) -> str:
     return f"<{name}>" if _ABSOLUTE.match(name) else name
 
 
-def _discover_folder(folder: Path) -> list[FactFile]:
+def _discover_folder(folder: Path, formats: Mapping[str, str]) -> list[FactFile]:
     found, skipped = [], []
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.is_dir():
             continue
         suffix, stem, gzip = _split(path)
-        if suffix in RDF_FORMATS:
-            raise DataError(f"{path}: RDF files are not supported yet")
-        if suffix not in FORMATS:
+        if suffix not in formats:
+            _refuse_rdf(path, suffix)
             skipped.append(path.name)
             continue
-        found.append(FactFile(path, predicate_name(stem), FORMATS[suffix], gzip))
+        found.append(FactFile(path, predicate_name(stem), formats[suffix], gzip))
     if skipped:
         names = ", ".join(skipped[:5]) + (", …" if len(skipped) > 5 else "")
-        warnings.warn(f"{folder}: skipped {names}: not {_known()}", DataWarning, stacklevel=3)
+        warnings.warn(f"{folder}: skipped {names}: not {', '.join(formats)}", DataWarning, stacklevel=3)
     return found
 
 
@@ -103,7 +108,3 @@ def _split(path: Path) -> tuple[str, str, bool]:
     gzip = path.suffix.lower() == _COMPRESSED
     inner = path.with_suffix("") if gzip else path
     return inner.suffix.lower(), inner.stem, gzip
-
-
-def _known() -> str:
-    return ", ".join(FORMATS)

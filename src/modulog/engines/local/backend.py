@@ -15,9 +15,10 @@ from modulog.engines.local import answers
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.table import LocalTable
 from modulog.engines.local.vocabulary import Vocabulary
-from modulog.engines.protocol import Table
+from modulog.engines.protocol import Relation, Table
 from modulog.errors import NotSupported
 from modulog.formats.exporting import export
+from modulog.formats.files import FORMATS
 from modulog.language.model import Predicate
 from modulog.terms.dictionary import Dictionary, Ids
 from modulog.terms.model import Constant
@@ -30,6 +31,8 @@ DELIMITERS = {"csv": ",", "tsv": "\t", "dsv": ";"}
 
 class LocalBackend:
     """Everything in one process."""
+
+    formats = FORMATS
 
     def __init__(self) -> None:
         self.dictionary = Dictionary()
@@ -81,6 +84,9 @@ class LocalBackend:
             columns=columns,
         )
         return map(self._table, chunks)
+
+    def load_rdf(self, path: str, format: str, given: Callable[[Predicate], Relation], triples: bool) -> None:
+        raise NotSupported(f"{path}: the local engine does not read RDF files yet")
 
     def _table(self, ids: Ids) -> LocalTable:
         return self.engine.table(tuple(f"c{j}" for j in range(ids.shape[0])), ids)

@@ -253,7 +253,7 @@ class Distinct:
         natural = places(tuple(range(len(self.variables))))
         seen = self._bitmap()
         waiting: list[np.ndarray] = []
-        pending = 0
+        pending = left = 0  # rows that wait, and how many the last look left of them
         for batch in self.child.batches():
             words = packing.pack(batch.ids, natural)
             if seen is not None:
@@ -262,9 +262,9 @@ class Distinct:
                 continue
             waiting.append(words)
             pending += words.shape[1]
-            if pending > SET_LIMIT and len(waiting) > 1:
+            if pending > max(SET_LIMIT, 2 * left):
                 waiting = [sorting.distinct(sorting.sort_words(np.concatenate(waiting, axis=1)))]
-                pending = waiting[0].shape[1] // 2
+                pending = left = waiting[0].shape[1]
         if waiting:
             words = sorting.distinct(sorting.sort_words(np.concatenate(waiting, axis=1)))
             for start in range(0, words.shape[1], reading.PIECE):

@@ -43,7 +43,7 @@ class PlainRelation:
         self.gone: Run | None = None  # D: retracted since begin, each with weight -1
         self.delta: list[tuple[ModuleId, Run]] = []
         self.scheduled: list[tuple[ModuleId, Words]] = []
-        self.pending = 0
+        self.pending = self.consolidated = 0  # facts that wait, and how many the last look left of them
         self.bounds: Bounds | None = None
         self.seen: Bitmap | None = None
         self.updating = False
@@ -176,7 +176,8 @@ class PlainRelation:
         if self.seen is not None:
             words = self.seen.keep_new(words)
         self.accept(words, source)
-        if self.seen is None and self.pending > UNSORTED_LIMIT:
+        # Twice as many as were left the last time: each fact is sorted a logarithmic number of times.
+        if self.seen is None and self.pending > max(UNSORTED_LIMIT, 2 * self.consolidated):
             self._consolidate_scheduled()
 
     def accept(self, words: Words, source: ModuleId) -> None:
@@ -204,7 +205,7 @@ class PlainRelation:
             if fresh.shape[1]:
                 self.scheduled.append((source, fresh))
                 earlier.append(Run.of(self.arity, fresh, True))
-        self.pending = sum(words.shape[1] for _, words in self.scheduled)
+        self.pending = self.consolidated = sum(words.shape[1] for _, words in self.scheduled)
 
     def widen(self, bounds: Bounds) -> None:
         """Promise that facts to be scheduled lie within the bounds, and decide whether a bitmap removes their duplicates."""
@@ -255,7 +256,7 @@ class PlainRelation:
             words = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
             if words.shape[1]:
                 self.delta.append((source, Run.of(self.arity, words, is_sorted and len(parts) == 1)))
-        self.scheduled, self.pending = [], 0
+        self.scheduled, self.pending, self.consolidated = [], 0, 0
         return sum(len(run) for _, run in self.delta)
 
     def merge(self) -> None:

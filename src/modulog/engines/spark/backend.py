@@ -11,11 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from modulog.engines.backend import Columns, Reading
-from modulog.engines.protocol import Table
+from modulog.engines.protocol import EXPLICIT, Relation, Table
 from modulog.engines.spark import exporting, sources
-from modulog.engines.spark.engine import BROADCAST_LIMIT, LOCAL_LIMIT, SparkEngine
+from modulog.engines.spark.engine import BROADCAST_LIMIT, LOCAL_LIMIT, SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.relation import KeyTable, SparkTable
 from modulog.engines.spark.session import build_session
@@ -34,6 +35,10 @@ class SparkBackend:
 
     The folder must be one that executors share; without one, a temporary folder of this machine is used, which is right for local masters.
     """
+
+    formats: Mapping[str, str] = {
+        f".{extension}": kind for extension, kind in sources.FORMATS.items() if kind != "table"
+    }
 
     def __init__(
         self,
@@ -125,6 +130,22 @@ class SparkBackend:
                 multiline=_is_small(path),
             )
         return [KeyTable(source.arity, source.frame)]
+
+    def load_rdf(self, path: str, format: str, given: Callable[[Predicate], Relation], triples: bool) -> None:
+        with translated():
+            staged = self.terms.stage([sources.read(self.spark, path, format).frame])[0]
+            for arity, frame in sources.facts_of_triples(staged).items():
+                names = [row["name"] for row in frame.select("name").distinct().collect()]
+                relations = {name: spark_relation(given(Predicate(name, arity))) for name in names}
+                numbers = [(name, relation.number) for name, relation in relations.items()]
+                numbered = frame.join(
+                    F.broadcast(self.spark.createDataFrame(numbers, "name string, p int")), "name"
+                )
+                keys = numbered.select("p", *(f"k{j}" for j in range(arity)))
+                self.engine.stage(arity, keys, dict.fromkeys(relations.values(), EXPLICIT))
+        if triples:
+            columns = [F.col(c).alias(f"k{j}") for j, c in enumerate("spo")]
+            given(Predicate("triple", 3)).schedule(KeyTable(3, staged.select(*columns)), EXPLICIT)
 
     # ---- Facts out
 
