@@ -86,9 +86,10 @@ def test_facts_may_come_later(spark: Any) -> None:
 
 def test_bad_rows_name_file_and_line(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "edge.csv").write_text("a,b\nb\n", encoding="utf-8")
-    with Reasoner(PATHS, spark=spark) as r, pytest.raises(DataError, match=r"edge\.csv:2"):
+    with Reasoner(PATHS, spark=spark) as r:
         r.load(tmp_path / "edge.csv")
-        r.materialise()
+        with pytest.raises(DataError, match=r"edge\.csv:2"):
+            r.materialise()
 
 
 def test_rules_of_one_shape_are_one_plan(spark: Any) -> None:
