@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.modulog-installed
 BENCH_STAMP := $(VENV)/.modulog-bench-installed
 WORKERS ?= auto
+BENCH ?= --small
 DEMO := PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/supply-chain/demo.sh
 PYTEST := $(BIN)/python -m pytest -q
 
@@ -53,7 +54,7 @@ format: $(STAMP) ## Format the code and fix what can be fixed
 conformance: $(STAMP) ## The test programs of other systems; MODULOG_DATA names the folder that holds them
 	$(PYTEST) tests/conformance
 
-bench: $(BENCH_STAMP) ## Measure against Nemo, clingo and DuckDB; BENCH="closure --small" chooses
+bench: $(BENCH_STAMP) ## Measure against Nemo, clingo and DuckDB, minutes; BENCH=--full is the whole
 	$(BIN)/python -m benchmarks $(BENCH)
 
 clean: ## Remove the environment and everything that tools leave behind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,8 +14,10 @@ import pyarrow.parquet as pq
 from modulog.errors import DataError
 from modulog.formats.columns import CHUNK, choose_columns, encode_batches
 from modulog.formats.records import open_stream
+from modulog.terms.arrow import TURTLE
 from modulog.terms.dictionary import Dictionary, Ids
 
+_SPARK_NOTE = b"org.apache.spark.sql.parquet.row.metadata"
 HOLDS = "holds"
 """The one column, of booleans, in which a predicate without arguments is written."""
 
@@ -56,12 +59,24 @@ def _open(path: str | os.PathLike[str]) -> pq.ParquetFile:
 
 
 def _batches(file: pq.ParquetFile, names: list[str], source: str) -> Iterator[pa.RecordBatch]:
+    turtle = _spark_turtle(file)
     try:
         for batch in file.iter_batches(batch_size=CHUNK, columns=names):
             # Columns arrive in the order of the file, whatever order was asked for.
-            yield batch.select(names)
+            batch = batch.select(names)
+            if turtle:
+                fields = [f.with_metadata(TURTLE) if f.name in turtle else f for f in batch.schema]
+                batch = pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
+            yield batch
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{source}: damaged: {error}") from error
+
+
+def _spark_turtle(file: pq.ParquetFile) -> set[str]:
+    """The columns in Turtle form of a file that Spark wrote: it keeps what it knows of columns in a note of its own."""
+    note = (file.metadata.metadata or {}).get(_SPARK_NOTE)
+    fields = json.loads(note)["fields"] if note else []
+    return {f["name"] for f in fields if f.get("metadata", {}).get("modulog.terms") == "turtle"}
 
 
 def _nullary(file: pq.ParquetFile, source: str) -> Iterator[Ids]:

@@ -157,9 +157,13 @@ class SparkRelation:
     def contains(self, rows: Table, version: Version) -> SparkTable:
         assert isinstance(rows, SparkTable)
         facts = self.frame(version)
-        pairs = [F.col(name) == F.col(f"c{j}") for j, name in enumerate(rows.columns)]
+        asked = [F.col(f"`{name}`").alias(f"_{j}") for j, name in enumerate(rows.columns)]
+        pairs = [F.col(f"_{j}") == F.col(f"c{j}") for j in range(self.arity)]
         condition = reduce(lambda a, b: a & b, pairs) if pairs else F.lit(True)
-        return SparkTable(rows.columns, rows.frame.join(facts, condition, "left_semi"))
+        found = rows.frame.select(*asked).join(facts, condition, "left_semi")
+        return SparkTable(
+            rows.columns, found.select(*(F.col(f"_{j}").alias(n) for j, n in enumerate(rows.columns)))
+        )
 
     def count(self, args: tuple[Argument, ...], version: Version, by: int | None = None) -> SparkTable:
         free = tuple(f"#{j}" if j == by else f"_{j}" if a is None else a for j, a in enumerate(args))
