@@ -100,7 +100,7 @@ class SparkRelation:
             return False
         if not self.updating:
             return version not in ("gone", "come")
-        return version in ("delta", "before", "either") or (
+        return version in ("delta", "before") or (
             self.gone is None and version in ("old", "all", "after", "kept")
         )
 
@@ -230,6 +230,8 @@ class SparkRelation:
 
     def adjust(self, rows: Table) -> None:
         assert isinstance(rows, SparkTable)
+        if self.updating:
+            raise InternalError(f"{self.name}: weights change outside updates only")
         columns = [F.col(f"`{name}`").cast("long").alias(f"c{j}") for j, name in enumerate(rows.columns)]
         weight = F.col(WEIGHT) if rows.weighted else F.lit(1).cast("long")
         frame = rows.frame.select(F.lit(self.number).cast("int").alias("p"), *columns, weight.alias(WEIGHT))
@@ -238,9 +240,15 @@ class SparkRelation:
     def retract(self, rows: Table) -> None:
         if not self.updating:
             raise InternalError(f"{self.name}: retract outside an update")
-        present = self.contains(rows, "after").frame
+        assert isinstance(rows, SparkTable)
         columns = [F.col(f"`{name}`").cast("long").alias(f"c{j}") for j, name in enumerate(rows.columns)]
-        lost = present.select(F.lit(self.number).cast("int").alias("p"), *columns).distinct()
+        asked = rows.frame.select(F.lit(self.number).cast("int").alias("p"), *columns).distinct()
+        if self.come:
+            # What came in this update has not been there before: it only leaves A again.
+            came = self.engine.parts.frame(self.arity, self.come, {self.number})
+            self.come = [self.engine.parts.write(self.arity, _minus(came, asked), {self.number})]
+        base = self._present()
+        lost = asked.join(base, base.columns, "left_semi")
         self.gone = lost if self.gone is None else _union(self.gone, lost)
 
     def begin(self) -> None:
