@@ -22,13 +22,13 @@ TINY = {
     "modulog.engines.local.relation.FREE_FACTS": 8,
     "modulog.engines.local.engine.PAIRS": 5,
     "modulog.engines.local.engine.BUFFER": 3,
-    "modulog.engines.local.evaluate.SET_LIMIT": 4,
+    "modulog.engines.local.batches.SET_LIMIT": 4,
     "modulog.kernels.sorting.SMALL": 4,
     "modulog.kernels.sorting.PIECE": 8,
 }
 WITHOUT_BITMAPS = {
     "modulog.engines.local.relation.LARGEST": 0,
-    "modulog.engines.local.evaluate.LARGEST": 0,
+    "modulog.engines.local.batches.LARGEST": 0,
 }
 SETTINGS = {
     "usual": {},

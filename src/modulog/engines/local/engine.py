@@ -10,7 +10,8 @@ import numpy as np
 
 from modulog.engines import protocol as p
 from modulog.engines.local import reading
-from modulog.engines.local.evaluate import Arrangement, Batch, Compiler, Node, Probe
+from modulog.engines.local.batches import Arrangement, Batch, Node
+from modulog.engines.local.evaluate import Compiler, Probe
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable, as_ids

@@ -7,42 +7,27 @@ right side is a read looks its facts up in an index; any other right side is eva
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from modulog.engines import protocol as p
 from modulog.engines.local import reading
-from modulog.engines.local.bitmap import LARGEST, Bitmap
+from modulog.engines.local.batches import (
+    ANY,
+    Arrangement,
+    Batch,
+    Concatenate,
+    Distinct,
+    Given,
+    Node,
+    Rearrange,
+    Sum,
+)
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable
-from modulog.kernels import packing, sorting
-from modulog.kernels.types import Columns, Integers, Mask
-
-ANY: tuple[int, int] = (0, (1 << 31) - 1)
-SET_LIMIT = 1 << 23  # rows that may wait before they are made distinct
-
-
-@dataclass(slots=True)
-class Batch:
-    """Some rows, with multiplicities where sums are asked for."""
-
-    ids: Columns
-    weights: Integers | None = None
-
-
-class Node(Protocol):
-    """A compiled expression."""
-
-    variables: tuple[str, ...]
-
-    def batches(self) -> Iterator[Batch]:
-        """The rows, evaluated anew at each call."""
-
-    def bounds(self) -> Bounds:
-        """For each column the least and the greatest id it can hold."""
+from modulog.kernels import packing
+from modulog.kernels.types import Integers, Mask
 
 
 class Source:
@@ -205,134 +190,6 @@ class Satisfy:
     def bounds(self) -> Bounds:
         child = self.child.bounds()
         return tuple(child[j] for j in self.keep)
-
-
-class Arrangement:
-    """Columns picked and repeated by name; constants have one value in every row."""
-
-    def __init__(self, variables: tuple[str, ...], args: tuple[str | int, ...]) -> None:
-        self.args, self.identity = args, args == variables
-        self.sources = [a if isinstance(a, int) else variables.index(a) for a in args]
-
-    def __call__(self, ids: Columns) -> Columns:
-        if self.identity:
-            return ids
-        result = np.empty((len(self.args), ids.shape[1]), np.int32)
-        for target, arg, source in zip(result, self.args, self.sources, strict=True):
-            target[:] = source if isinstance(arg, int) else ids[source]
-        return result
-
-    def bounds(self, child: Bounds) -> Bounds:
-        return tuple(
-            (a, a) if isinstance(a, int) else child[s] for a, s in zip(self.args, self.sources, strict=True)
-        )
-
-
-class Rearrange:
-    """The rows of a child, rearranged."""
-
-    def __init__(self, child: Node, args: tuple[str | int, ...], variables: tuple[str, ...]) -> None:
-        self.child, self.variables = child, variables
-        self.arrange = Arrangement(child.variables, args)
-
-    def batches(self) -> Iterator[Batch]:
-        for batch in self.child.batches():
-            yield Batch(self.arrange(batch.ids), batch.weights)
-
-    def bounds(self) -> Bounds:
-        return self.arrange.bounds(self.child.bounds())
-
-
-class Distinct:
-    """Each row once: by a bitmap while rows stream, where the domain is small, otherwise by sorting all of them."""
-
-    def __init__(self, child: Node) -> None:
-        self.child, self.variables = child, child.variables
-
-    def batches(self) -> Iterator[Batch]:
-        natural = places(tuple(range(len(self.variables))))
-        seen = self._bitmap()
-        waiting: list[np.ndarray] = []
-        pending = left = 0  # rows that wait, and how many the last look left of them
-        for batch in self.child.batches():
-            words = packing.pack(batch.ids, natural)
-            if seen is not None:
-                fresh = seen.keep_new(words)
-                yield Batch(packing.unpack(fresh, natural, 0, fresh.shape[1]))
-                continue
-            waiting.append(words)
-            pending += words.shape[1]
-            if pending > max(SET_LIMIT, 2 * left):
-                waiting = [sorting.distinct(sorting.sort_words(np.concatenate(waiting, axis=1)))]
-                pending = left = waiting[0].shape[1]
-        if waiting:
-            words = sorting.distinct(sorting.sort_words(np.concatenate(waiting, axis=1)))
-            for start in range(0, words.shape[1], reading.PIECE):
-                yield Batch(packing.unpack(words, natural, start, min(words.shape[1], start + reading.PIECE)))
-
-    def _bitmap(self) -> Bitmap | None:
-        if len(self.variables) not in (1, 2):
-            return None
-        (a, b), (c, d) = (*self.child.bounds(), (0, 0))[:2]
-        if b < a or d < c or Bitmap.size((a, c), (b, d)) > LARGEST:
-            return None
-        return Bitmap((a, c), (b, d))
-
-    def bounds(self) -> Bounds:
-        return self.child.bounds()
-
-
-class Sum:
-    """Each row once, with the sum of its multiplicities."""
-
-    def __init__(self, child: Node) -> None:
-        self.child, self.variables = child, child.variables
-
-    def batches(self) -> Iterator[Batch]:
-        natural = places(tuple(range(len(self.variables))))
-        words: list[np.ndarray] = []
-        weights: list[np.ndarray] = []
-        for batch in self.child.batches():
-            words.append(packing.pack(batch.ids, natural))
-            weights.append(np.ones(batch.ids.shape[1], np.int64) if batch.weights is None else batch.weights)
-        if words:
-            everything, counts = np.concatenate(words, axis=1), np.concatenate(weights)
-            where = sorting.positions_sorted(everything)
-            rows, sums = sorting.sum_equal(np.ascontiguousarray(everything[:, where]), counts[where])
-            yield Batch(packing.unpack(rows, natural, 0, rows.shape[1]), sums)
-
-    def bounds(self) -> Bounds:
-        return self.child.bounds()
-
-
-class Concatenate:
-    """The rows of several expressions, one after the other."""
-
-    def __init__(self, parts: tuple[Node, ...]) -> None:
-        self.parts, self.variables = parts, parts[0].variables
-
-    def batches(self) -> Iterator[Batch]:
-        for part in self.parts:
-            yield from part.batches()
-
-    def bounds(self) -> Bounds:
-        every = [part.bounds() for part in self.parts]
-        return tuple(
-            (min(b[j][0] for b in every), max(b[j][1] for b in every)) for j in range(len(self.variables))
-        )
-
-
-class Given:
-    """The rows of a table."""
-
-    def __init__(self, table: LocalTable) -> None:
-        self.table, self.variables = table, table.columns
-
-    def batches(self) -> Iterator[Batch]:
-        yield Batch(self.table.ids, self.table.weights)
-
-    def bounds(self) -> Bounds:
-        return (ANY,) * len(self.variables)
 
 
 def _counts(expr: p.Expr) -> bool:
