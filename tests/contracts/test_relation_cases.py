@@ -282,3 +282,16 @@ def test_memory_per_binary_fact(make_engine: Any, make_table: Any) -> None:
     assert relation.memory().bytes <= 12 * relation.size("all") + 16
     list(relation.scan(("x", 3), "all"))
     assert relation.memory().bytes <= 20 * relation.size("all") + 16
+
+
+def test_memory_per_binary_fact_with_weights(make_engine: Any) -> None:
+    """The same with a weight for each fact, as long as every weight fits into a byte."""
+    engine = make_engine()
+    relation = engine.relation("r", 2)
+    generator = np.random.default_rng(0)
+    facts = engine.table(("c0", "c1"), generator.integers(0, 50_000, (2, 300_000), np.int32))
+    relation.adjust(weighted(facts, generator.integers(1, 60, 300_000)))  # a fact may come twice
+    list(relation.scan((3, "y"), "all"))
+    assert relation.memory().bytes <= 12 * relation.size("all") + 16
+    list(relation.scan(("x", 3), "all"))
+    assert relation.memory().bytes <= 20 * relation.size("all") + 16

@@ -82,8 +82,8 @@ class Run:
     def of(arity: int, words: Words, is_sorted: bool, weights: Weights | None = None) -> Run:
         """A run of distinct facts packed in the order of their arguments; weights take as few bytes as they need."""
         if weights is not None and weights.dtype == np.int64 and len(weights):
-            kind = np.promote_types(np.min_scalar_type(weights.min()), np.min_scalar_type(weights.max()))
-            weights = weights.astype(np.promote_types(kind, np.int8))
+            largest = max(-int(weights.min()) - 1, int(weights.max()))
+            weights = weights.astype(np.min_scalar_type(-largest - 1))
         return Run(arity, [Order(tuple(range(arity)), words, is_sorted, weights)])
 
     def __len__(self) -> int:
