@@ -1,8 +1,7 @@
-"""What a relation must do, on Python sets and counters: the definitions of versions, word for word."""
+"""What a relation must do, on Python sets: the definitions of versions, word for word."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 Fact = tuple[int, ...]
@@ -11,28 +10,25 @@ VERSIONS = (*FIXPOINT, "before", "after", "kept", "either", "gone", "come")
 
 
 class Model:
-    """I with weights; D and A since `begin`; Δ by source; what waits for the next `derive`."""
+    """I; D and A since `begin`; Δ by source, which may be leaving; what waits for the next `derive`."""
 
     def __init__(self) -> None:
-        self.weights: Counter[Fact] = Counter()
+        self.facts: set[Fact] = set()
         self.gone: set[Fact] = set()
         self.come: set[Fact] = set()
         self.sources: dict[Fact, set[int]] = {}
         self.waiting: list[tuple[Fact, int]] = []
-        self.updating = False
-
-    @property
-    def present(self) -> set[Fact]:
-        return {fact for fact, weight in self.weights.items() if weight > 0}
+        self.updating = self.leaving = False
 
     def version(self, name: str) -> set[Fact]:
-        i, d, a, delta = self.present, self.gone, self.come, set(self.sources)
+        i, d, a, delta = self.facts, self.gone, self.come, set(self.sources)
+        now = (i - d) | a
         found: dict[str, set[Fact]] = {
-            "old": (i - d) | a,
+            "old": now - delta,
             "delta": delta,
-            "all": (i - d) | a | delta,
+            "all": now | delta,
             "before": i,
-            "after": (i - d) | a,
+            "after": now,
             "kept": i - (d - a),
             "either": i | a,
             "gone": d - a,
@@ -43,36 +39,39 @@ class Model:
     def schedule(self, facts: Iterable[Fact], source: int) -> None:
         self.waiting += [(fact, source) for fact in facts]
 
-    def derive(self) -> int:
-        there = self.version("old")
+    def derive(self, leaving: bool = False) -> int:
+        there = self.version("after")
         for fact, source in self.waiting:
-            if fact not in there:
+            if (fact in there) == leaving:
                 self.sources.setdefault(fact, set()).add(source)
-        self.waiting = []
+        self.waiting, self.leaving = [], leaving
         return len(self.sources)
 
     def merge(self) -> None:
-        if self.updating:
-            self.come |= set(self.sources)
+        delta, self.sources = set(self.sources), {}
+        if self.leaving:
+            self.retract(delta)
+        elif self.updating:
+            self.come |= delta
         else:
-            self.weights.update(dict.fromkeys(self.sources, 1))
-        self.sources = {}
+            self.facts |= delta
+        self.leaving = False
 
-    def adjust(self, changes: Iterable[tuple[Fact, int]]) -> None:
-        for fact, weight in changes:
-            self.weights[fact] += weight
+    def spare(self, facts: Iterable[Fact]) -> None:
+        for fact in facts:
+            self.sources.pop(fact, None)
 
     def begin(self) -> None:
         self.updating = True
 
     def retract(self, facts: Iterable[Fact]) -> None:
-        self.gone |= set(facts) & self.version("after")
+        self.gone |= set(facts) & self.facts
+        self.come -= set(facts)
 
     def commit(self) -> None:
-        after = self.version("after")
-        self.weights = Counter({f: max(1, self.weights[f]) if f not in self.gone else 1 for f in after})
+        self.facts = self.version("after")
         self.updating, self.gone, self.come = False, set(), set()
 
     def rollback(self) -> None:
         self.updating, self.gone, self.come = False, set(), set()
-        self.sources, self.waiting = {}, []
+        self.sources, self.waiting, self.leaving = {}, [], False

@@ -14,6 +14,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from contracts.engine_model import Bag, Both, Builder, Row
+from contracts.engine_updates import fill, updated
 from modulog.engines import protocol as p
 
 TINY = {
@@ -58,21 +59,6 @@ def limits(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-def fill(engine: p.Engine, arity: int, facts: Any, parts: int = 1) -> Any:
-    """A relation with facts that came in parts, the last of them still in delta."""
-    relation = engine.relation(f"r{arity}", arity)
-    every = list(facts)
-    for k in range(parts):
-        rows = every[k::parts]
-        ids = np.array(rows, np.int32).reshape(len(rows), arity).T
-        relation.merge()
-        relation.schedule(
-            engine.table(tuple(f"c{j}" for j in range(arity)), np.ascontiguousarray(ids)), k % 3
-        )
-        relation.derive()
-    return relation
-
-
 def bag_of(tables: Any, variables: tuple[str, ...]) -> Bag:
     """The rows of tables with their multiplicities."""
     found: Bag = Counter()
@@ -93,7 +79,8 @@ def builder(make_engine: Any, seed: int, ids: list[int] = IDS) -> Builder:
     for arity in (0, 1, 2, 2, 3, 4, 5):
         number = build.random.choice([0, 1, 5, 30])
         facts = {tuple(build.random.choices(ids, k=arity)) for _ in range(number)}
-        build.relations.append((fill(engine, arity, facts, build.random.randint(1, 4)), facts))
+        make = build.random.choice([fill, fill, updated])
+        build.relations.append((make(engine, arity, facts, build.random.randint(1, 4)), facts))
     return build
 
 
@@ -184,7 +171,7 @@ def test_incomparable_values_are_counted(make_engine: Any) -> None:
     edge = fill(engine, 2, [(1, 2), (2, 1), (950, 1), (1, 950), (951, 950)])
     expr = p.Where(p.Read(edge, ("x", "y")), p.Condition("<", "x", "y"), ("x", "y"))
     assert bag_of(engine.evaluate(expr), ("x", "y")) == Counter({(1, 2): 1})
-    assert engine.incomparable == 3
+    assert engine.failures.incomparable == 3
 
 
 def test_a_relation_joined_with_itself_while_it_is_scanned(make_engine: Any) -> None:

@@ -1,4 +1,4 @@
-"""Relations, case by case: each version, weight and limit with what must come out written down."""
+"""Relations, case by case: each version and limit with what must come out written down."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from contracts.relation_model import Fact
-from contracts.relation_pair import SMALL, Pair, rows_of, weighted, weights_of
+from contracts.relation_pair import SMALL, Pair, rows_of, weights_of
 from modulog.engines.protocol import Project, Read, Work
 from modulog.errors import InternalError
 
@@ -91,101 +91,6 @@ def test_deriving_over_a_delta_is_an_error(pair: Callable[..., Pair]) -> None:
         p.relation.derive()
 
 
-def test_retracting_outside_an_update_is_an_error(pair: Callable[..., Pair]) -> None:
-    p = pair(1)
-    with pytest.raises(InternalError, match="outside"):
-        p.relation.retract(p.rows([(1,)]))
-
-
-def test_all_versions_of_an_update_written_out(pair: Callable[..., Pair]) -> None:
-    """I = {1, 2, 3}, D = {1, 2}, A = {2, 4}."""
-    p = pair(1)
-    r = p.relation
-    p.schedule([(1,), (2,), (3,)])
-    p.derive()
-    p.merge()
-    r.begin()
-    r.retract(p.rows([(1,), (2,)]))
-    r.schedule(p.rows([(2,), (4,)]), 1)
-    assert r.derive() == 2
-    r.merge()
-
-    def values(version: Any) -> list[int]:
-        return sorted(row[0] for row in p.scan(("x",), version).elements())
-
-    assert values("before") == [1, 2, 3]
-    assert values("after") == [2, 3, 4]
-    assert values("kept") == [2, 3]
-    assert values("gone") == [1]
-    assert values("come") == [4]
-    assert values("either") == [1, 2, 3, 4]
-    r.commit()
-    assert values("all") == [2, 3, 4]
-
-
-def test_what_came_in_an_update_can_be_retracted(pair: Callable[..., Pair]) -> None:
-    p = pair(1)
-    r = p.relation
-    r.begin()
-    r.schedule(p.rows([(1,), (2,)]), 1)
-    r.derive()
-    r.merge()
-    r.retract(p.rows([(1,)]))
-    assert p.scan(("x",), "after") == Counter({(2,): 1})
-    r.commit()
-    assert p.scan(("x",), "all") == Counter({(2,): 1})
-
-
-def test_retracted_added_and_retracted_again(pair: Callable[..., Pair]) -> None:
-    p = pair(1)
-    r = p.relation
-    p.schedule([(1,), (2,)])
-    p.derive()
-    p.merge()
-    r.begin()
-    r.retract(p.rows([(1,)]))
-    r.schedule(p.rows([(1,)]), 1)
-    r.derive()
-    r.merge()
-    r.retract(p.rows([(1,)]))
-    assert p.scan(("x",), "after") == Counter({(2,): 1})
-    assert len(r.contains(p.rows([(1,)]), "after")) == 0
-    r.commit()
-    assert p.scan(("x",), "all") == Counter({(2,): 1})
-
-
-def test_rollback_forgets_what_waits(pair: Callable[..., Pair]) -> None:
-    p = pair(2)
-    r = p.relation
-    p.schedule([(1, 1)])
-    p.derive()
-    p.merge()
-    r.begin()
-    r.schedule(p.rows([(2, 2)]), 1)
-    r.rollback()
-    assert r.derive() == 0
-    assert p.scan(("x", "y"), "all") == Counter({(1, 1): 1})
-
-
-def test_a_retracted_fact_goes_whatever_its_weight(pair: Callable[..., Pair]) -> None:
-    p = pair(1)
-    r = p.relation
-    r.adjust(weighted(p.rows([(1,), (2,)]), [3, 1]))
-    r.begin()
-    r.retract(p.rows([(1,)]))
-    assert r.size("after") == 1
-    r.commit()
-    assert r.size("all") == 1
-
-
-def test_weights_do_not_change_during_an_update(pair: Callable[..., Pair]) -> None:
-    p = pair(1)
-    p.relation.begin()
-    with pytest.raises(InternalError, match="outside updates only"):
-        p.relation.adjust(weighted(p.rows([(1,)]), [1]))
-    assert p.relation.size("before") == 0
-
-
 def test_facts_beyond_the_ids_of_the_rounds_before(make_engine: Any, make_table: Any) -> None:
     """Facts handed in beside a round that is under way, with ids that no rule has promised."""
     engine = make_engine(terms=100)
@@ -199,19 +104,6 @@ def test_facts_beyond_the_ids_of_the_rounds_before(make_engine: Any, make_table:
     relation.merge()
     relation.schedule(make_table([(0, 20), (3, 50)], 2), 1)
     assert relation.derive() == 2
-
-
-def test_adjusted_facts_are_within_the_bounds(make_engine: Any, make_table: Any) -> None:
-    """An engine that removes duplicates by a bitmap must know of ids that only `adjust` brought."""
-    engine = make_engine(terms=1000)
-    relation = engine.relation("r", 2)
-    relation.schedule(make_table([(0, 0), (1, 9), (9, 9)], 2), 0)
-    relation.derive()
-    relation.merge()
-    relation.adjust(weighted(make_table([(0, 19)], 2), [1]))
-    tables = engine.evaluate(Project(Read(relation, ("x", "y")), ("x", "y"), "set"))
-    found = sorted(row for table in tables for row in rows_of(table))
-    assert found == [(0, 0), (0, 19), (1, 9), (9, 9)]
 
 
 @pytest.mark.parametrize("arity", [1, 2, 3, 4, 5])
@@ -278,19 +170,6 @@ def test_memory_per_binary_fact(make_engine: Any, make_table: Any) -> None:
     relation.derive()
     relation.merge()
     relation.rest()
-    list(relation.scan((3, "y"), "all"))
-    assert relation.memory().bytes <= 12 * relation.size("all") + 16
-    list(relation.scan(("x", 3), "all"))
-    assert relation.memory().bytes <= 20 * relation.size("all") + 16
-
-
-def test_memory_per_binary_fact_with_weights(make_engine: Any) -> None:
-    """The same with a weight for each fact, as long as every weight fits into a byte."""
-    engine = make_engine()
-    relation = engine.relation("r", 2)
-    generator = np.random.default_rng(0)
-    facts = engine.table(("c0", "c1"), generator.integers(0, 50_000, (2, 300_000), np.int32))
-    relation.adjust(weighted(facts, generator.integers(1, 60, 300_000)))  # a fact may come twice
     list(relation.scan((3, "y"), "all"))
     assert relation.memory().bytes <= 12 * relation.size("all") + 16
     list(relation.scan(("x", 3), "all"))

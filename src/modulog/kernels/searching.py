@@ -24,7 +24,7 @@ def bucket_starts(word: Integers, base: int, shift: int, buckets: int) -> Column
 
 
 @kernel
-def lower_bound(word: Integers, low: int, high: int, key: int) -> int:
+def lower_bound(word: Integers | Columns, low: int, high: int, key: int) -> int:
     """The first position in [low, high) whose value is at least key."""
     while high - low > 8:
         middle = (low + high) >> 1
@@ -88,6 +88,52 @@ def find_facts(words: Words, starts: Columns, base: int, shift: int, facts: Word
         if low < high and words[-1, low] == facts[-1, i]:
             result[i] = low
     return result
+
+
+@kernel
+def drop_hidden(
+    rows: Columns, positions: Columns, words: Words, hidden: Words, lows: Columns, highs: Columns
+) -> tuple[Columns, Columns]:
+    """Of the pairs (row, position), sorted by row, those whose fact, words[:, position], is not hidden.
+
+    The hidden facts are sorted in the same order; those that a row can match lie in its range [low, high).
+    """
+    n = len(rows)
+    left, right = np.empty(n, np.int32), np.empty(n, np.int32)
+    i = o = 0
+    for row in range(rows[0] if n else 0, rows[-1] + 1 if n else 0):
+        if lows[row] == highs[row]:
+            continue
+        start = lower_bound(rows, i, n, row)  # what lies between two such rows is copied as it is
+        left[o : o + start - i], right[o : o + start - i] = rows[i:start], positions[i:start]
+        o, i = o + start - i, start
+        while i < n and rows[i] == row:
+            low, high, p = int(lows[row]), int(highs[row]), positions[i]
+            for w in range(words.shape[0]):
+                low = lower_bound(hidden[w], low, high, words[w, p])
+                high = lower_bound(hidden[w], low, high, words[w, p] + 1)
+            if low == high:
+                left[o], right[o] = row, p
+                o += 1
+            i += 1
+    left[o : o + n - i], right[o : o + n - i] = rows[i:], positions[i:]
+    return left[: o + n - i].copy(), right[: o + n - i].copy()
+
+
+@kernel
+def some(lows: Columns, highs: Columns) -> bool:
+    """Whether some range is not empty."""
+    for i in range(len(lows)):
+        if highs[i] > lows[i]:
+            return True
+    return False
+
+
+@kernel
+def add_lengths(lows: Columns, highs: Columns, sign: int, counts: Integers) -> None:
+    """Add the length of each range, or with sign -1 subtract it."""
+    for i in range(len(counts)):
+        counts[i] += sign * (int(highs[i]) - int(lows[i]))
 
 
 @kernel

@@ -172,6 +172,50 @@ def merge(a: Words, b: Words) -> Words:
 
 
 @kernel
+def _first_at_least(words: Words, low: int, others: Words, j: int) -> int:
+    """The first position from low on whose fact is not before fact j of the others; near positions are found fastest."""
+    step, high = 1, low
+    while high < words.shape[1] and compare(words, high, others, j) < 0:
+        low = high + 1
+        high += step
+        step *= 2
+    high = min(high, words.shape[1])
+    while low < high:
+        middle = (low + high) >> 1
+        if compare(words, middle, others, j) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def change(words: Words, gone: Words, come: Words) -> Words:
+    """Sorted facts without those of gone, all of which are there, and with those of come, none of which is.
+
+    Whatever lies between two changes is copied as it is: few changes cost little more than a copy.
+    """
+    g, c = gone.shape[1], come.shape[1]
+    result = np.empty((words.shape[0], words.shape[1] - g + c), np.int64)
+    i = j = k = o = 0
+    while j < g or k < c:
+        leaves = k == c or (j < g and compare(gone, j, come, k) < 0)
+        stop = _first_at_least(words, i, gone, j) if leaves else _first_at_least(words, i, come, k)
+        for w in range(words.shape[0]):
+            result[w, o : o + stop - i] = words[w, i:stop]
+        o, i = o + stop - i, stop
+        if leaves:
+            i, j = i + 1, j + 1
+        else:
+            for w in range(words.shape[0]):
+                result[w, o] = come[w, k]
+            o, k = o + 1, k + 1
+    for w in range(words.shape[0]):
+        result[w, o:] = words[w, i:]
+    return result
+
+
+@kernel
 def absent_by_merge(words: Words, others: Words) -> Mask:
     """A mask of the sorted facts that are not among the sorted others."""
     result = np.ones(words.shape[1], np.bool_)
@@ -198,6 +242,30 @@ def sum_equal(words: Words, weights: Integers) -> tuple[Words, Integers]:
             i += 1
         if total != 0:
             result[:, o] = words[:, first]
+            sums[o] = total
+            o += 1
+    return result[:, :o].copy(), sums[:o].copy()
+
+
+@kernel
+def merge_sums(a: Words, x: Integers, b: Words, y: Integers) -> tuple[Words, Integers]:
+    """Two sorted arrays of facts with numbers as one: numbers of a fact in both are added, sums of zero are left out."""
+    n, m = a.shape[1], b.shape[1]
+    result = np.empty((a.shape[0], n + m), np.int64)
+    sums = np.empty(n + m, np.int64)
+    i = j = o = 0
+    while i < n or j < m:
+        sign = 1 if i == n else -1 if j == m else compare(a, i, b, j)
+        total = 0
+        if sign <= 0:
+            result[:, o] = a[:, i]
+            total += x[i]
+            i += 1
+        if sign >= 0:
+            result[:, o] = b[:, j]
+            total += y[j]
+            j += 1
+        if total != 0:
             sums[o] = total
             o += 1
     return result[:, :o].copy(), sums[:o].copy()

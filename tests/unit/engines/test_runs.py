@@ -1,28 +1,24 @@
-"""Runs: orders made when they are asked for, look-ups, merging, weights."""
+"""Runs: orders made when they are asked for, look-ups, merging, changes."""
 
 from __future__ import annotations
 
 import random
-from collections import Counter
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog.engines.local.runs import Run, concatenate, places
-from modulog.engines.local.summing import compact, negated, settle, sum_of
+from modulog.engines.local.runs import Run, changed, concatenate, places
 from modulog.kernels import packing
 
 Fact = tuple[int, ...]
 
 
-def run_of(facts: list[Fact], arity: int, is_sorted: bool = False, weights: list[int] | None = None) -> Run:
+def run_of(facts: list[Fact], arity: int, is_sorted: bool = False) -> Run:
     columns = np.ascontiguousarray(np.array(facts, np.int32).reshape(len(facts), arity).T)
     words = packing.pack(columns, places(tuple(range(arity))))
-    return Run.of(arity, words, is_sorted, None if weights is None else np.array(weights, np.int64))
+    return Run.of(arity, words, is_sorted)
 
 
 def facts_of(run: Run) -> list[Fact]:
@@ -39,8 +35,7 @@ def some_facts(seed: int, arity: int, number: int, ids: int = 6) -> list[Fact]:
 @given(data=st.data(), seed=st.integers(0, 999))
 def test_orders_in_any_sequence(arity: int, data: st.DataObject, seed: int) -> None:
     facts = some_facts(seed, arity, 30)
-    weights = data.draw(st.none() | st.just(list(range(1, len(facts) + 1))))
-    run = run_of(facts, arity, weights=weights)
+    run = run_of(facts, arity)
     for _ in range(3):
         bound = tuple(data.draw(st.permutations(range(arity)))[: data.draw(st.integers(0, arity))])
         order = run.order(bound)
@@ -49,10 +44,6 @@ def test_orders_in_any_sequence(arity: int, data: st.DataObject, seed: int) -> N
         permuted = sorted(tuple(f[j] for j in order.permutation) for f in facts)
         found = packing.unpack(order.words, places(tuple(range(arity))), 0, len(run)).T.tolist()
         assert [tuple(f) for f in found] == permuted
-        if weights is not None:
-            known = dict(zip(facts, weights, strict=True))
-            given_back = [known[tuple(f[order.permutation.index(j)] for j in range(arity))] for f in permuted]
-            assert order.weights is not None and order.weights.tolist() == given_back
     assert sorted(facts_of(run)) == sorted(facts)
     words = packing.unpack(run.words(), places(tuple(range(arity))), 0, len(run)).T.tolist()
     assert sorted(map(tuple, words)) == sorted(facts)
@@ -94,42 +85,43 @@ def test_concatenate(data: st.DataObject, arity: int, seed: int, number: int) ->
             assert rows == sorted(rows)
 
 
-@given(
-    st.lists(st.lists(st.tuples(st.integers(0, 5), st.integers(-2, 3)), max_size=8), min_size=1, max_size=5)
-)
-def test_sums(parts: list[list[tuple[int, int]]]) -> None:
-    expected: Counter[Fact] = Counter()
-    runs = []
-    for part in parts:
-        weights = dict(part)
-        runs.append(run_of([(k,) for k in weights], 1, False, list(weights.values())))
-        for k, weight in weights.items():
-            expected[(k,)] += weight
-    positive = sum_of(1, runs, positive=True)
-    assert sorted(facts_of(positive)) == sorted(f for f, weight in expected.items() if weight > 0)
-    assert not positive.weighted
-    total = sum_of(1, runs, positive=False)
-    found: Any = [1] * len(total) if total.orders[0].weights is None else total.orders[0].weights.tolist()
-    assert dict(zip(facts_of(total), found, strict=True)) == {f: w for f, w in expected.items() if w}
+def check_orders(run: Run) -> None:
+    """Every order is sorted and holds the same facts."""
+    for order in run.orders:
+        rows = order.words.T.tolist()
+        assert not order.is_sorted or rows == sorted(rows)
+        inverse = tuple(order.permutation.index(j) for j in range(run.arity))
+        found = packing.unpack(order.words, places(inverse), 0, len(order)).T.tolist()
+        assert sorted(map(tuple, found)) == sorted(facts_of(run))
 
 
-def test_negated() -> None:
-    run = negated(run_of([(3,), (1,)], 1))
-    assert run.orders[0].weights is not None and run.orders[0].weights.tolist() == [-1, -1]
+def draw_orders(data: st.DataObject, run: Run) -> None:
+    for bound in data.draw(st.lists(st.sampled_from([(0,), (run.arity - 1,)]), max_size=2)):
+        run.order(bound)
 
 
-@given(st.lists(st.integers(1, 20), max_size=12), st.booleans())
-def test_compacting_keeps_runs_in_proportion(sizes: list[int], ordered: bool) -> None:
-    stack: list[Run] = []
-    expected: list[Fact] = []
-    for number, size in enumerate(sizes):
-        facts = [(number, k) for k in range(size)]
-        expected += facts
-        stack.append(run_of(facts, 2, is_sorted=ordered))
-        compact(2, stack)
-        if ordered:
-            assert all(2 * len(b) < len(a) for a, b in pairwise(stack))
-    settle(2, stack)
-    assert sorted(f for run in stack for f in facts_of(run)) == sorted(expected)
-    if not ordered:
-        assert len(stack) <= 1
+@given(st.data(), st.integers(1, 4), st.integers(0, 999), st.integers(0, 40), st.integers(0, 40))
+def test_changed(data: st.DataObject, arity: int, seed: int, leave: int, number: int) -> None:
+    every = some_facts(seed, arity, 80)
+    facts, come = every[number:], every[:number]
+    gone = facts[:leave]
+    run, coming = run_of(facts, arity), run_of(come, arity)
+    for each in (run, coming):
+        draw_orders(data, each)
+    before = run.permutations
+    result = changed(run, run_of(gone, arity), coming)
+    assert sorted(facts_of(result)) == sorted([*facts[leave:], *come])
+    check_orders(result)
+    assert set(before) <= set(result.permutations)
+
+
+@given(st.data(), st.integers(1, 4), st.integers(0, 999), st.integers(0, 60))
+def test_without(data: st.DataObject, arity: int, seed: int, number: int) -> None:
+    facts, others = some_facts(seed, arity, 30), some_facts(seed + 1, arity, number)
+    run, other = run_of(facts, arity), run_of(others, arity)
+    for each in (run, other):
+        draw_orders(data, each)
+    result = run.without(other)
+    assert sorted(facts_of(result)) == sorted(set(facts) - set(others))
+    assert (result is run) == (not set(facts) & set(others))
+    check_orders(result)

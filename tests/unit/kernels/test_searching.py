@@ -110,3 +110,30 @@ def test_nonempty_only_marks() -> None:
     mask = np.array([True, False, False])
     searching.nonempty(np.array([0, 1, 2], np.int32), np.array([0, 3, 2], np.int32), mask)
     assert mask.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("arity", [1, 2, 3, 4])
+@given(data=st.data())
+def test_drop_hidden(arity: int, data: st.DataObject) -> None:
+    """Pairs as a join makes them: rows ask for a first argument, some of the facts they find are hidden."""
+    few = st.tuples(*[st.integers(0, 3)] * arity)
+    facts = sorted(data.draw(st.sets(few, max_size=30)))
+    hidden = sorted({*data.draw(st.sets(few, max_size=8)), *facts[:: data.draw(st.integers(1, 5))]})
+    keys = np.array(data.draw(st.lists(st.integers(0, 4), max_size=8)), np.int32)[np.newaxis]
+    words, veil = packed(facts, arity), packed(hidden, arity)
+    pairs = [(r, p) for r, k in enumerate(keys[0].tolist()) for p, f in enumerate(facts) if f[0] == k]
+    rows, positions = (np.array([pair[j] for pair in pairs], np.int32) for j in (0, 1))
+    ranges = searching.find(veil, *buckets_of(veil, 0), keys)
+    assert searching.some(*ranges) == any(f[0] in keys for f in hidden)
+    found = searching.drop_hidden(rows, positions, words, veil, *ranges)
+    expected = [(r, p) for r, p in pairs if facts[p] not in hidden]
+    assert list(zip(found[0].tolist(), found[1].tolist(), strict=True)) == expected
+
+
+def test_adding_and_subtracting_lengths() -> None:
+    counts = np.array([1, 0], np.int64)
+    lows, highs = np.array([2, 3], np.int32), np.array([5, 3], np.int32)
+    searching.add_lengths(lows, highs, 1, counts)
+    assert counts.tolist() == [4, 0]
+    searching.add_lengths(lows, highs, -1, counts)
+    assert counts.tolist() == [1, 0]

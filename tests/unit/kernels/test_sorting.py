@@ -119,6 +119,36 @@ def test_sum_equal(width: int, data: st.DataObject) -> None:
     assert rows_of(found) == sorted(rows_of(found))
 
 
+@pytest.mark.parametrize("width", [1, 2, 3])
+@given(data=st.data())
+def test_merge_sums(width: int, data: st.DataObject) -> None:
+    few = data.draw(facts(width, 15))
+    sums: Counter[tuple[int, ...]] = Counter()
+    parts: list[Any] = []
+    for rows in (
+        sorted({*few, *data.draw(facts(width, 15))}),
+        sorted({*few[::2], *data.draw(facts(width, 15))}),
+    ):
+        numbers = data.draw(st.lists(st.integers(-2, 2), min_size=len(rows), max_size=len(rows)))
+        for row, number in zip(rows, numbers, strict=True):
+            sums[row] += number
+        parts += [words_of(rows, width), np.array(numbers, np.int64)]
+    found, totals = sorting.merge_sums(*parts)
+    assert dict(zip(rows_of(found), totals.tolist(), strict=True)) == {k: v for k, v in sums.items() if v}
+    assert rows_of(found) == sorted(rows_of(found))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@given(data=st.data())
+def test_change(width: int, data: st.DataObject) -> None:
+    every = sorted(set(data.draw(facts(width, 60))))
+    come = set(data.draw(st.lists(st.sampled_from(every)))) if every else set()
+    rows = [row for row in every if row not in come]
+    gone = sorted(set(data.draw(st.lists(st.sampled_from(rows))))) if rows else []
+    changed = sorting.change(*(words_of(part, width) for part in (rows, gone, sorted(come))))
+    assert rows_of(changed) == sorted((set(rows) - set(gone)) | come)
+
+
 @given(st.integers(1, 3).flatmap(lambda w: st.tuples(st.tuples(*[WORDS] * w), st.tuples(*[WORDS] * w))))
 def test_compare(pair: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     a, b = (words_of([row], len(row)) for row in pair)

@@ -158,8 +158,8 @@ class Concatenate:
 class Given:
     """The rows of a table."""
 
-    def __init__(self, table: LocalTable) -> None:
-        self.table, self.variables = table, table.columns
+    def __init__(self, table: LocalTable, variables: tuple[str, ...]) -> None:
+        self.table, self.variables = table, variables
 
     def batches(self) -> Iterator[Batch]:
         yield Batch(self.table.ids, self.table.weights)

@@ -23,6 +23,7 @@ from modulog.engines.local.batches import (
     Rearrange,
     Sum,
 )
+from modulog.engines.local.levels import Layer
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable
@@ -31,7 +32,7 @@ from modulog.kernels.types import Integers, Mask
 
 
 class Source:
-    """What the right side of a join is read from: a relation's runs, or the rows of another expression."""
+    """What the right side of a join is read from: a relation's layers, or the rows of another expression."""
 
     def __init__(self, expr: p.Expr, compiler: Compiler) -> None:
         self.read = expr if isinstance(expr, p.Read) else None
@@ -40,20 +41,20 @@ class Source:
         if self.node is not None:
             self.args = self.node.variables
 
-    def runs(self) -> list[Run]:
+    def layers(self) -> list[Layer]:
         """The facts to look up; of another expression, its rows without their multiplicities."""
         if self.read is not None:
             relation = self.read.relation
             assert isinstance(relation, PlainRelation)
             return relation.lookup(self.read.version, self.read.except_from)
-        return [self.rows()[0]]
+        return [Layer(self.rows()[0])]
 
     def rows(self) -> tuple[Run, Integers | None]:
         """The rows of another expression as a run, and their multiplicities."""
         assert self.node is not None
         batches, arity = list(self.node.batches()), len(self.args)
         words = [packing.pack(batch.ids, places(tuple(range(arity)))) for batch in batches]
-        joined = np.concatenate(words, axis=1) if words else np.empty((max(1, (arity + 1) // 2), 0), np.int64)
+        joined = np.concatenate(words, axis=1) if words else Run.empty(arity).words()
         weights = [batch.weights for batch in batches if batch.weights is not None]
         return Run.of(arity, joined, False), np.concatenate(weights) if weights else None
 
@@ -77,11 +78,8 @@ class Scan:
     def batches(self) -> Iterator[Batch]:
         relation = self.read.relation
         assert isinstance(relation, PlainRelation)
-        if self.lookup.bound:
-            runs = relation.lookup(self.read.version, self.read.except_from)
-        else:
-            runs = relation.runs(self.read.version, self.read.except_from)
-        for ids in reading.scan(runs, self.lookup):
+        looking = relation.lookup if self.lookup.bound else relation.layers
+        for ids in reading.scan(looking(self.read.version, self.read.except_from), self.lookup):
             yield Batch(ids)
 
     def bounds(self) -> Bounds:
@@ -98,12 +96,12 @@ class Probe:
         self.variables = self.lookup.variables
 
     def batches(self) -> Iterator[Batch]:
-        runs: list[Run] | None = None
+        layers: list[Layer] | None = None
         for batch in self.left.batches():
             if not batch.ids.shape[1]:
                 continue
-            runs = self.source.runs() if runs is None else runs
-            for rows, ids in reading.matches(runs, self.lookup, batch.ids):
+            layers = self.source.layers() if layers is None else layers
+            for rows, ids in reading.matches(layers, self.lookup, batch.ids):
                 yield Batch(ids, None if batch.weights is None else batch.weights[rows])
 
     def bounds(self) -> Bounds:
@@ -127,9 +125,10 @@ class WeightedProbe:
         run, weights = self.source.rows()
         numbers = np.arange(len(run), dtype=np.int32)[np.newaxis]
         numbered = np.ascontiguousarray(np.concatenate([run.columns(), numbers]))
-        runs = [Run.of(run.arity + 1, packing.pack(numbered, places(tuple(range(run.arity + 1)))), False)]
+        words = packing.pack(numbered, places(tuple(range(run.arity + 1))))
+        layers = [Layer(Run.of(run.arity + 1, words, False))]
         for batch in self.left.batches():
-            for rows, ids in reading.matches(runs, self.lookup, batch.ids):
+            for rows, ids in reading.matches(layers, self.lookup, batch.ids):
                 mine = np.ones(len(rows), np.int64) if batch.weights is None else batch.weights[rows]
                 number = ids[self.lookup.variables.index(self.NUMBER)]
                 yield Batch(self.arrange(ids), mine if weights is None else mine * weights[number])
@@ -152,11 +151,11 @@ class Filter:
         self.keep = places(tuple(self.left.variables.index(v) for v in expr.variables))
 
     def batches(self) -> Iterator[Batch]:
-        runs: list[Run] | None = None
+        layers: list[Layer] | None = None
         for batch in self.left.batches():
             if batch.ids.shape[1]:
-                runs = self.source.runs() if runs is None else runs
-                mask = reading.exists(runs, self.lookup, batch.ids)
+                layers = self.source.layers() if layers is None else layers
+                mask = reading.exists(layers, self.lookup, batch.ids)
                 yield _masked(batch, self.keep, mask if self.wanted else ~mask)
 
     def bounds(self) -> Bounds:
@@ -174,6 +173,7 @@ class Satisfy:
 
     def batches(self) -> Iterator[Batch]:
         left, right = self.condition.left, self.condition.right
+        assert not isinstance(left, p.Compute) and not isinstance(right, p.Compute)
         for batch in self.child.batches():
             n = batch.ids.shape[1]
             a, b = (
@@ -184,12 +184,54 @@ class Satisfy:
                 mask = a == b
             else:
                 mask, incomparable = self.compiler.values.compare(self.condition.operator, a, b)
-                self.compiler.incomparable += incomparable
+                self.compiler.failures += p.Failures(incomparable)
             yield _masked(batch, self.keep, mask)
 
     def bounds(self) -> Bounds:
         child = self.child.bounds()
         return tuple(child[j] for j in self.keep)
+
+
+class SatisfyComputed(Satisfy):
+    """The rows that satisfy a condition with functions; nothing that is computed gets an id."""
+
+    def batches(self) -> Iterator[Batch]:
+        for batch in self.child.batches():
+            columns = dict(zip(self.child.variables, batch.ids, strict=True))
+            mask, failures = self.compiler.values.satisfy(self.condition, columns, batch.ids.shape[1])
+            self.compiler.failures += failures
+            yield _masked(batch, self.keep, mask)
+
+
+class Calculate:
+    """The rows with one more column, which a function computes; rows for which it has no value are lost and counted."""
+
+    def __init__(self, expr: p.Extend, compiler: Compiler) -> None:
+        assert isinstance(expr.value, p.Compute)
+        self.child, self.compiler, self.function = compiler.compile(expr.child), compiler, expr.value
+        self.variables = (*self.child.variables, expr.variable)
+
+    def batches(self) -> Iterator[Batch]:
+        for batch in self.child.batches():
+            columns = dict(zip(self.child.variables, batch.ids, strict=True))
+            ids, fine, failures = self.compiler.values.compute(self.function, columns, batch.ids.shape[1])
+            self.compiler.failures += failures
+            rows = np.concatenate([batch.ids, ids.astype(np.int32)[np.newaxis]])
+            weights = batch.weights
+            if not fine.all():
+                rows, weights = rows[:, fine], None if weights is None else weights[fine]
+            yield Batch(np.ascontiguousarray(rows), weights)
+
+    def bounds(self) -> Bounds:
+        return (*self.child.bounds(), ANY)
+
+
+def creates(node: p.Expr) -> bool:
+    """Whether an expression may make new terms."""
+    if isinstance(node, p.Extend) and isinstance(node.value, p.Compute):
+        return True
+    parts = [getattr(node, name) for name in ("left", "right", "child") if hasattr(node, name)]
+    return any(map(creates, (*parts, *getattr(node, "parts", ()))))
 
 
 def _counts(expr: p.Expr) -> bool:
@@ -220,10 +262,10 @@ def _meet(lookup: reading.Lookup, left: Bounds, right: Bounds) -> Bounds:
 
 
 class Compiler:
-    """Turns expressions into nodes; counts incomparable values."""
+    """Turns expressions into nodes; counts rows that are lost because values cannot be compared or computed."""
 
     def __init__(self, values: p.Values) -> None:
-        self.values, self.incomparable = values, 0
+        self.values, self.failures = values, p.Failures()
 
     def compile(self, expr: p.Expr) -> Node:
         """The node of an expression."""
@@ -235,24 +277,30 @@ class Compiler:
             case p.SemiJoin() | p.AntiJoin():
                 return Filter(expr, self)
             case p.Where():
-                return Satisfy(expr, self)
+                return SatisfyComputed(expr, self) if expr.condition.computes else Satisfy(expr, self)
+            case p.Extend(value=p.Compute()):
+                return Calculate(expr, self)
             case p.Extend():
                 child = self.compile(expr.child)
+                assert not isinstance(expr.value, p.Compute)
                 return Rearrange(child, (*child.variables, expr.value), (*child.variables, expr.variable))
             case p.Project():
                 return self._project(expr)
             case p.Union():
                 first = expr.parts[0].variables
-                return Concatenate(tuple(self._in_order(part, first) for part in expr.parts))
+                return Concatenate(tuple(self.in_order(part, first) for part in expr.parts))
             case p.Rows():
                 assert isinstance(expr.table, LocalTable)
-                return Given(expr.table)
+                return Given(expr.table, expr.variables)
 
     def _project(self, expr: p.Project) -> Node:
-        rows = Rearrange(self.compile(expr.child), expr.args, expr.variables)
+        if expr.compiled is None:
+            object.__setattr__(expr, "compiled", self.compile(expr.child))
+        rows = Rearrange(expr.compiled, expr.args, expr.variables)
         finish: dict[str, Callable[[Node], Node]] = {"set": Distinct, "sum": Sum, "keep": lambda node: node}
         return finish[expr.how](rows)
 
-    def _in_order(self, expr: p.Expr, variables: tuple[str, ...]) -> Node:
+    def in_order(self, expr: p.Expr, variables: tuple[str, ...]) -> Node:
+        """The node of an expression with its columns in the given order."""
         node = self.compile(expr)
         return node if node.variables == variables else Rearrange(node, variables, variables)

@@ -1,6 +1,8 @@
-"""Reading runs by pattern: which facts match the rows of a table, in bounded pieces.
+"""Reading layers by pattern: which facts match the rows of a table, in bounded pieces.
 
-A `Lookup` says once how the arguments of an atom meet the columns of a table; `matches` then joins any number of runs with the table.
+A `Lookup` says once how the arguments of an atom meet the columns of a table; `matches` then joins any number of layers with the table. A
+run of which something is hidden is read as it is, and what was found is looked up among the hidden facts; where only numbers are asked
+for, they are subtracted.
 """
 
 from __future__ import annotations
@@ -10,12 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from modulog.engines.local.levels import Layer, hiding, size
 from modulog.engines.local.runs import Order, Run, places
-from modulog.engines.local.summing import sum_of
 from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import Argument
-from modulog.kernels import joining, packing, searching, sorting
-from modulog.kernels.types import Columns, Integers, Mask
+from modulog.kernels import joining, packing, searching
+from modulog.kernels.types import Columns, Integers, Mask, Words
 
 PIECE = (
     1 << 18
@@ -76,23 +78,37 @@ class Lookup:
         return order, lows, highs
 
 
-def matches(runs: Sequence[Run], lookup: Lookup, ids: Columns) -> Iterator[tuple[Columns, Columns]]:
+def matches(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Iterator[tuple[Columns, Columns]]:
     """The joined rows in bounded pieces, each with the number of the left row that it extends."""
-    if any(run.weighted for run in runs):
-        yield from _weighted_matches(runs, lookup, ids)
-        return
-    for run in runs:
+    for run, hidden in layers:
         if not len(run):
             continue
         order, lows, highs = lookup.find(ids, run)
         fresh = _places(order, (*lookup.fresh, *(j for pair in lookup.equal for j in pair)))
+        veils: list[tuple[Words, Columns, Columns]] | None = None if hidden else []
         row = offset = 0
         while row < ids.shape[1]:
             rows, positions, row, offset = joining.pair(lows, highs, row, offset, PIECE)
+            if len(rows) and veils is None:
+                veils = list(_veils(lookup, ids, order, hidden))
+            for veil in veils or ():
+                rows, positions = searching.drop_hidden(rows, positions, order.words, *veil)
             if len(rows):
                 yield _checked(
                     lookup, rows, joining.gather(ids, lookup.keep, rows, order.words, fresh, positions)
                 )
+
+
+def _veils(
+    lookup: Lookup, ids: Columns, order: Order, hidden: tuple[Run, ...]
+) -> Iterator[tuple[Words, Columns, Columns]]:
+    """The hidden facts in the same order, and those that each row can match; left out where there are none."""
+    keys = lookup.keys(ids, order)
+    for run in hidden:
+        veil = run.order_exactly(order.permutation)
+        lows, highs = veil.find(keys)
+        if searching.some(lows, highs):
+            yield veil.words, lows, highs
 
 
 def _places(order: Order, arguments: tuple[int, ...]) -> Integers:
@@ -110,76 +126,75 @@ def _checked(lookup: Lookup, rows: Columns, joined: Columns) -> tuple[Columns, C
     return rows[mask], packing.select(joined, places(tuple(range(width))), mask)
 
 
-def _weighted_matches(runs: Sequence[Run], lookup: Lookup, ids: Columns) -> Iterator[tuple[Columns, Columns]]:
-    """As `matches`, where a fact counts only if its weights in all runs sum above zero."""
-    arity = runs[0].arity
-    if not lookup.bound or ids.shape[1] * 4 > sum(map(len, runs)):
-        yield from matches([sum_of(arity, list(runs), positive=True)], lookup, ids)
-        return
-    for start in range(0, ids.shape[1], PIECE >> 4):
-        part = np.ascontiguousarray(ids[:, start : start + (PIECE >> 4)])
-        found = [_all_matches(run, lookup, part) for run in runs if len(run)]
-        rows = np.concatenate([f[0] for f in found])
-        facts = np.concatenate([f[1] for f in found], axis=1)
-        weights = np.concatenate([f[2] for f in found])
-        keyed = np.concatenate([rows[np.newaxis], facts])
-        words = packing.pack(np.ascontiguousarray(keyed), places(tuple(range(arity + 1))))
-        where = sorting.positions_sorted(words)
-        words, sums = sorting.sum_equal(np.ascontiguousarray(words[:, where]), weights[where])
-        keyed = packing.unpack(
-            packing.select_words(words, sums > 0), places(tuple(range(arity + 1))), 0, int((sums > 0).sum())
-        )
-        order = Order(tuple(range(arity)), packing.pack(keyed[1:], places(tuple(range(arity)))), False)
-        positions = np.arange(keyed.shape[1], dtype=np.int32)
-        fresh = _places(order, (*lookup.fresh, *(j for pair in lookup.equal for j in pair)))
-        rows, joined = _checked(
-            lookup, keyed[0], joining.gather(part, lookup.keep, keyed[0], order.words, fresh, positions)
-        )
-        yield rows + np.int32(start), joined
-
-
-def _all_matches(run: Run, lookup: Lookup, ids: Columns) -> tuple[Columns, Columns, Integers]:
-    order, lows, highs = lookup.find(ids, run)
-    total = int((highs.astype(np.int64) - lows).sum())
-    rows, positions, _, _ = joining.pair(lows, highs, 0, 0, max(1, total))
-    natural = _places(order, tuple(range(run.arity)))
-    facts = joining.gather(ids, places(()), rows, order.words, natural, positions)
-    weights = (
-        np.ones(len(rows), np.int64) if order.weights is None else order.weights[positions].astype(np.int64)
-    )
-    return rows, facts, weights
-
-
-def exists(runs: Sequence[Run], lookup: Lookup, ids: Columns) -> Mask:
+def exists(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Mask:
     """A mask of the rows for which some fact matches."""
     mask = np.zeros(ids.shape[1], np.bool_)
-    if lookup.equal or any(run.weighted for run in runs):
-        for rows, _ in matches(runs, lookup, ids):
+    if lookup.equal:
+        for rows, _ in matches(layers, lookup, ids):
             mask[rows] = True
         return mask
-    for run in runs:
+    if any(layer.hidden for layer in layers):
+        return np.asarray(_numbers(layers, lookup, ids) > 0)
+    for run, _ in layers:
         if len(run):
             _, lows, highs = lookup.find(ids, run)
             searching.nonempty(lows, highs, mask)
     return mask
 
 
-def scan(runs: Sequence[Run], lookup: Lookup) -> Iterator[Columns]:
+def _numbers(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Integers:
+    """How many facts match each row: those of the runs, less those that are hidden; no variable is repeated."""
+    counts = np.zeros(ids.shape[1], np.int64)
+    for sign, runs in ((1, [layer.run for layer in layers]), (-1, hiding(layers))):
+        for run in runs:
+            if len(run):
+                _, lows, highs = lookup.find(ids, run)
+                searching.add_lengths(lows, highs, sign, counts)
+    return counts
+
+
+def scan(layers: Sequence[Layer], lookup: Lookup) -> Iterator[Columns]:
     """The matching facts themselves; without anything bound, runs are read as they lie."""
-    if lookup.bound or lookup.equal or any(run.weighted for run in runs):
-        for _, joined in matches(runs, lookup, UNIT):
+    if lookup.bound or lookup.equal:
+        for _, joined in matches(layers, lookup, UNIT):
             yield joined
         return
-    for run in runs:
+    for run, hidden in layers:
         order = run.orders[0]  # stays what it is, even if a look-up sorts the run meanwhile
+        if hidden and not order.is_sorted:
+            order = run.order_exactly(order.permutation)
+        missing = _missing(order, hidden) if hidden else None
         fresh = _places(order, lookup.fresh)
         for start in range(0, len(order), PIECE):
-            yield packing.unpack(order.words, fresh, start, min(len(order), start + PIECE))
+            stop = min(len(order), start + PIECE)
+            columns = packing.unpack(order.words, fresh, start, stop)
+            yield columns if missing is None else _cut(columns, missing, start, stop)
 
 
-def matching(runs: Sequence[Run], args: tuple[Argument, ...]) -> Iterator[LocalTable]:
+def _cut(columns: Columns, missing: Columns, start: int, stop: int) -> Columns:
+    """The columns of positions start to stop without those that are missing."""
+    here = missing[np.searchsorted(missing, start) : np.searchsorted(missing, stop)]
+    return np.ascontiguousarray(np.delete(columns, here - start, axis=1)) if len(here) else columns
+
+
+def _missing(order: Order, hidden: tuple[Run, ...]) -> Columns:
+    """The positions of hidden facts in a sorted order, sorted."""
+    found = [order.positions(veil.order_exactly(order.permutation).words) for veil in hidden]
+    positions = np.concatenate(found)
+    return np.sort(positions[positions >= 0])
+
+
+def count(layers: Sequence[Layer], args: tuple[Argument, ...]) -> int:
+    """How many facts match the arguments."""
+    lookup = Lookup((), args, ())
+    if lookup.equal:
+        return sum(len(rows) for rows, _ in matches(layers, lookup, UNIT))
+    return int(_numbers(layers, lookup, UNIT)[0]) if lookup.bound else size(layers)
+
+
+def matching(layers: Sequence[Layer], args: tuple[Argument, ...]) -> Iterator[LocalTable]:
     """The facts that match the arguments, as tables with one column for each variable."""
     variables = tuple(dict.fromkeys(a for a in args if isinstance(a, str)))
     lookup = Lookup((), args, variables)
-    for ids in scan(runs, lookup):
+    for ids in scan(layers, lookup):
         yield LocalTable(lookup.variables, ids)

@@ -1,11 +1,11 @@
-"""The plain relation: a set of sorted runs with weights, in every version that a fixpoint or an update asks for.
+"""The plain relation: a set of facts, listed.
 
-The life of a fact: rules *schedule* it; `derive` moves what is new into `delta`; `merge` moves delta into `old`. Facts of `old` lie in
-runs of growing size, which are merged when a run is at least half as large as the one before it. Between `begin` and `commit` nothing in
-`base` changes: what has gone (D) and what has come (A) lie beside it.
+The life of a fact: rules *schedule* it; `derive` moves what is new into `delta`; `merge` moves delta into `old`. Inside an update facts can
+also *leave* in rounds: then `derive` keeps what is there, and `merge` takes it away. How the facts lie is for `levels` and `versions` to
+say; here is what happens to them in a round.
 
-A run may carry weights. A fact is present when its weights sum above zero; a run without weights counts one for each of its facts, and
-as long as no run has weights, runs are disjoint and reading needs no sums.
+A bitmap of what is there removes duplicates as they are made. It takes scheduled facts for facts to come, so inside an update it is
+used only from the second round of such a fixpoint on.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from modulog.engines.local import reading
 from modulog.engines.local.bitmap import LARGEST, Bitmap
-from modulog.engines.local.reading import matching
-from modulog.engines.local.runs import Run, concatenate, places
-from modulog.engines.local.summing import compact, negated, settle, sum_of
+from modulog.engines.local.levels import Layer, fresh, held, size
+from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable
+from modulog.engines.local.versions import Versions
 from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Table, Version
 from modulog.errors import InternalError
 from modulog.kernels import packing, searching, sorting
-from modulog.kernels.types import Columns, Integers, Words
+from modulog.kernels.types import Columns, Words
 
 SMALL_BITMAP = (
     1 << 27
@@ -38,102 +39,46 @@ class PlainRelation:
 
     def __init__(self, name: str, arity: int) -> None:
         self.name, self.arity = name, arity
-        self.base: list[Run] = []
-        self.come: list[Run] = []  # A: merged since begin
-        self.gone: Run | None = None  # D: retracted since begin, each with weight -1
-        self.delta: list[tuple[ModuleId, Run]] = []
+        self.by_source = True  # always, at no cost
+        self.natural = places(tuple(range(arity)))
+        self.versions = Versions(arity)
         self.scheduled: list[tuple[ModuleId, Words]] = []
         self.pending = self.consolidated = 0  # facts that wait, and how many the last look left of them
         self.bounds: Bounds | None = None
         self.seen: Bitmap | None = None
-        self.updating = False
+        self.coming = False  # inside an update: whether a fixpoint is under way whose facts come
+        self.offered = False  # whether anything was scheduled since the last `derive`
 
     # ---- Reading
 
-    def runs(self, version: Version, except_from: ModuleId | None = None) -> list[Run]:
-        """The runs whose weights, summed, make up a version."""
-        if not self.updating and (version == "old" or (version == "all" and not self.delta)):
-            return list(self.base)
-        delta = [run for source, run in self.delta if source != except_from]
-        if version == "delta":
-            return delta
-        if not self.updating:
-            return (
-                []
-                if version in ("gone", "come")
-                else [*self.base, *delta]
-                if version == "all"
-                else list(self.base)
-            )
-        gone = [] if self.gone is None else [self.gone]
-        match version:
-            case "old" | "after":
-                return [*self.base, *gone, *self.come]
-            case "all":
-                return [*self.base, *gone, *self.come, *delta]
-            case "before":
-                return list(self.base)
-            case "either":
-                won = self._net(self.come, self.base)
-                return [*self.base, *([] if won is None else [won])]
-            case "kept":
-                return [
-                    *self.base,
-                    *([] if (lost := self._net(gone, self.come)) is None else [negated(lost)]),
-                ]
-            case "gone":
-                return [] if (lost := self._net(gone, self.come)) is None else [lost]
-            case "come":
-                return [] if (won := self._net(self.come, gone)) is None else [won]
+    def layers(self, version: Version, except_from: ModuleId | None = None) -> list[Layer]:
+        """What makes up a version."""
+        return self.versions.layers(version, except_from)
 
-    def lookup(self, version: Version, except_from: ModuleId | None = None) -> list[Run]:
-        """As `runs`, for one who looks facts up: runs nobody has sorted yet are put together first."""
-        settle(self.arity, self.base)
-        settle(self.arity, self.come)
-        return self.runs(version, except_from)
-
-    def _net(self, runs: list[Run], others: list[Run]) -> Run | None:
-        """The facts of runs that are not in the others, unweighted."""
-        if not runs:
-            return None
-        words = sorting.distinct(sorting.sort_words(np.concatenate([run.words() for run in runs], axis=1)))
-        for other in others:
-            words = packing.select_words(words, other.absent(words, True))
-        return Run.of(self.arity, words, True)
+    def lookup(self, version: Version, except_from: ModuleId | None = None) -> list[Layer]:
+        """As `layers`, for one who looks facts up: runs nobody has sorted yet are put together first."""
+        self.versions.settle()
+        return self.versions.layers(version, except_from)
 
     def size(self, version: Version) -> int:
-        runs = self.runs(version)
-        if any(run.weighted for run in runs):
-            return len(sum_of(self.arity, runs, positive=True))
-        return sum(map(len, runs))
+        return self.versions.size(version)
 
     def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[LocalTable]:
-        yield from matching(self.runs(version), args)
+        yield from reading.matching(self.layers(version), args)
 
     def contains(self, rows: Table, version: Version) -> LocalTable:
         assert isinstance(rows, LocalTable)
-        mask = np.ascontiguousarray(self._weights(rows.ids, self.runs(version)) > 0)
+        mask = held(self.layers(version), packing.pack(rows.ids, self.natural), False)
         if not self.arity:
             return LocalTable(rows.columns, np.empty((0, int(mask.sum())), np.int32))
-        return LocalTable(rows.columns, packing.select(rows.ids, places(tuple(range(self.arity))), mask))
-
-    def _weights(self, ids: Columns, runs: list[Run]) -> Integers:
-        """The sum of weights that each row has in the runs."""
-        sums = np.zeros(ids.shape[1], np.int64)
-        for run in runs:
-            if len(run):
-                order = run.order(tuple(range(self.arity)))
-                where = order.positions(packing.pack(ids, places(order.permutation)))
-                sums += np.where(where >= 0, 1 if order.weights is None else order.weights[where], 0)
-        return sums
+        return LocalTable(rows.columns, packing.select(rows.ids, self.natural, mask))
 
     def count(self, args: tuple[Argument, ...], version: Version, by: int | None = None) -> LocalTable:
-        if by is None:
-            total = sum(len(table) for table in self.scan(args, version))
-            return LocalTable((), np.empty((0, 1), np.int32), np.array([total], np.int64))
-        column = args[by]
-        if isinstance(column, int):
-            total = sum(len(table) for table in self.scan(args, version))
+        column = None if by is None else args[by]
+        if by is None or isinstance(column, int):
+            total = reading.count(self.layers(version), args)
+            if by is None:
+                return LocalTable((), np.empty((0, 1), np.int32), np.array([total], np.int64))
             values, counts = np.array([column][:total], np.int32), np.array([total][:total], np.int64)
             return LocalTable((f"#{by}",), values[np.newaxis], counts)
         name = f"#{by}" if column is None else column
@@ -149,17 +94,19 @@ class PlainRelation:
         return LocalTable(counts.columns, counts.ids)
 
     def estimate(self, version: Version) -> Estimate:
-        runs = [run for run in self.runs(version) if len(run)]
-        rows = float(sum(map(len, runs)))
+        layers = [layer for layer in self.layers(version) if len(layer.run)]
+        rows = float(size(layers))
         if not rows:
             return Estimate(0.0, (0.0,) * self.arity)
-        large = [run.distinct() for run in runs if len(run) * 8 >= rows]
+        large = [layer.run.distinct() for layer in layers if len(layer.run) * 8 >= rows]
         spans = [b - a + 1 for a, b in self.bounds] if self.bounds else [rows] * self.arity
         distinct = tuple(min(rows, float(spans[j]), sum(d[j] for d in large)) for j in range(self.arity))
         return Estimate(rows, distinct)
 
     def unsorted(self, bound: tuple[int, ...], version: Version) -> int:
-        return sum(len(run) for run in self.runs(version) if not run.has_order(bound))
+        layers = self.layers(version)
+        waiting = sum(len(layer.run) for layer in layers if not layer.run.has_order(bound))
+        return min(waiting, size(layers)) if waiting else 0
 
     # ---- The three beats of a round
 
@@ -169,43 +116,50 @@ class PlainRelation:
             self._bound_rows(rows.ids)
             if self.seen is not None:
                 self.choose_bitmap(again=True)
-            self.offer(packing.pack(rows.ids, places(tuple(range(self.arity)))), source)
+            self.offer(packing.pack(rows.ids, self.natural), source)
 
     def offer(self, words: Words, source: ModuleId) -> None:
         """Schedule facts packed in the order of their arguments, within the bounds."""
+        self.offered = True
         if self.seen is not None:
             words = self.seen.keep_new(words)
         self.accept(words, source)
         # Twice as many as were left the last time: each fact is sorted a logarithmic number of times.
         if self.seen is None and self.pending > max(UNSORTED_LIMIT, 2 * self.consolidated):
-            self._consolidate_scheduled()
+            self._consolidate(None if self.versions.updating and not self.coming else False)
 
     def accept(self, words: Words, source: ModuleId) -> None:
         """Schedule facts that the bitmap has just found to be new."""
+        self.offered = True
         if words.shape[1]:
             self.scheduled.append((source, words))
             self.pending += words.shape[1]
 
-    def _consolidate_scheduled(self) -> None:
-        """Make the waiting facts distinct, and leave out those that are there."""
+    def _grouped(self) -> Iterator[tuple[ModuleId, Words, bool]]:
+        """What waits, by source, and whether it came in one piece."""
         groups: dict[ModuleId, list[Words]] = {}
         for source, words in self.scheduled:
             groups.setdefault(source, []).append(words)
-        earlier: list[Run] = list(self.runs("all"))
-        self.scheduled = []
         for source, parts in groups.items():
-            fresh = sorting.distinct(
-                sorting.sort_words(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))
-            )
-            if any(run.weighted for run in earlier):
-                earlier = [sum_of(self.arity, earlier, positive=True)]
+            yield source, parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1), len(parts) == 1
+
+    def _consolidate(self, leaving: bool | None) -> None:
+        """Make the waiting facts distinct; leave out those that are there, or those that are not if they are to leave."""
+        there, kept = self.layers("all"), list[tuple[ModuleId, Words]]()
+        earlier: list[Run] = []
+        for source, words, _ in self._grouped():
+            words = sorting.distinct(sorting.sort_words(words))
             for run in earlier:
-                if len(run):
-                    fresh = packing.select_words(fresh, run.absent(fresh, True))
-            if fresh.shape[1]:
-                self.scheduled.append((source, fresh))
-                earlier.append(Run.of(self.arity, fresh, True))
-        self.pending = self.consolidated = sum(words.shape[1] for _, words in self.scheduled)
+                words = packing.select_words(words, run.absent(words, True))
+            if leaving:
+                words = packing.select_words(words, held(there, words, True))
+            elif leaving is not None:
+                words = fresh(there, words)
+            if words.shape[1]:
+                kept.append((source, words))
+                earlier.append(Run.of(self.arity, words, True))
+        self.scheduled = kept
+        self.pending = self.consolidated = sum(words.shape[1] for _, words in kept)
 
     def widen(self, bounds: Bounds) -> None:
         """Promise that facts to be scheduled lie within the bounds, and decide whether a bitmap removes their duplicates."""
@@ -225,123 +179,107 @@ class PlainRelation:
         """Use a bitmap if its size is in proportion to the facts; `again` also looks at one that is in use."""
         if self.bounds is None or self.arity not in (1, 2) or (self.seen is not None and not again):
             return
+        if self.versions.updating and not self.coming:
+            return
         box = self.bounds if self.arity == 2 else (*self.bounds, (0, 0))
         least, greatest = (box[0][0], box[1][0]), (box[0][1], box[1][1])
         if self.seen is not None and _inside(least, greatest, self.seen):
             return
         bits = Bitmap.size(least, greatest)
-        there = sum(len(run) for run in self.runs("all"))
+        layers = self.layers("all")
+        there = size(layers)
         dense = bits <= SMALL_BITMAP or (there + self.pending) * SPARSEST >= bits
-        # Filling a bitmap reads every fact, which a few new ones do not repay.
-        paid = self.seen is not None or there <= max(FREE_FACTS, 8 * self.pending)
-        if not (bits <= LARGEST and dense and paid) or any(run.weighted for run in self.runs("all")):
+        # Filling a bitmap reads every fact, which a few new ones do not repay; least of all in an update.
+        free = 0 if self.versions.updating else FREE_FACTS
+        paid = self.seen is not None or there <= max(free, 8 * self.pending)
+        if not (bits <= LARGEST and dense and paid):
             self.seen = None
             return
         self.seen = Bitmap(least, greatest)
-        for run in self.runs("all"):
-            self.seen.keep_new(run.words())
+        for layer in layers:
+            self._fill(self.seen, layer)
         self.scheduled = [(source, self.seen.keep_new(words)) for source, words in self.scheduled]
         self.pending = sum(words.shape[1] for _, words in self.scheduled)
 
-    def derive(self) -> int:
-        if self.delta:
+    def _fill(self, seen: Bitmap, layer: Layer) -> None:
+        if not layer.hidden:
+            seen.keep_new(layer.run.words())
+            return
+        for table in reading.matching([layer], tuple(f"c{j}" for j in range(self.arity))):
+            seen.keep_new(packing.pack(table.ids, self.natural))
+
+    def derive(self, leaving: bool = False) -> int:
+        if self.versions.delta:
             raise InternalError(f"{self.name}: delta must be merged before the next one is derived")
+        if leaving and not self.versions.updating:
+            raise InternalError(f"{self.name}: facts leave inside an update only")
+        if leaving and self.coming:
+            raise InternalError(f"{self.name}: a fixpoint whose facts come must rest before facts leave")
+        self.coming = self.versions.updating and not leaving
         is_sorted = self.seen is None
         if is_sorted and self.scheduled:
-            self._consolidate_scheduled()
-        groups: dict[ModuleId, list[Words]] = {}
-        for source, words in self.scheduled:
-            groups.setdefault(source, []).append(words)
-        for source, parts in groups.items():
-            words = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-            if words.shape[1]:
-                self.delta.append((source, Run.of(self.arity, words, is_sorted and len(parts) == 1)))
-        self.scheduled, self.pending, self.consolidated = [], 0, 0
-        return sum(len(run) for _, run in self.delta)
+            self._consolidate(leaving)
+        delta = [
+            (source, Run.of(self.arity, words, is_sorted and whole))
+            for source, words, whole in self._grouped()
+            if words.shape[1]
+        ]
+        self.versions.delta, self.versions.leaving = delta, leaving and bool(delta)
+        self.scheduled, self.pending, self.consolidated, self.offered = [], 0, 0, False
+        return sum(len(run) for _, run in delta)
 
     def merge(self) -> None:
-        stack = self.come if self.updating else self.base
-        for _, run in self.delta:
-            stack.append(run)
-        self.delta = []
-        compact(self.arity, stack)
+        self.versions.merge()
+
+    def spare(self, rows: Table) -> None:
+        if self.versions.delta and not self.versions.leaving:
+            raise InternalError(f"{self.name}: only facts that are leaving can be spared")
+        if len(rows):
+            self.versions.spare(self._run(rows))
 
     def rest(self) -> None:
-        self.seen = None
-        if not self.updating and len(self.base) > 1 and not any(run.weighted for run in self.base):
-            self.base = [concatenate(self.arity, self.base)]
+        self.seen, self.coming = None, False
+        self.versions.rest()
 
-    # ---- Weights and updates
+    # ---- Updates
 
-    def adjust(self, rows: Table) -> None:
+    def _run(self, rows: Table) -> Run:
+        """The different rows of a table as a run."""
         assert isinstance(rows, LocalTable)
-        if self.updating:
-            raise InternalError(f"{self.name}: weights change outside updates only")
-        if len(rows):
-            self._bound_rows(rows.ids)
-            self.seen = None
-            weights = np.ones(len(rows), np.int64) if rows.weights is None else rows.weights
-            self._push_weighted(self.base, packing.pack(rows.ids, places(tuple(range(self.arity)))), weights)
-
-    def _push_weighted(self, stack: list[Run], words: Words, weights: np.ndarray) -> None:
-        where = sorting.positions_sorted(words)
-        words, weights = sorting.sum_equal(
-            np.ascontiguousarray(words[:, where]), weights[where].astype(np.int64)
-        )
-        if words.shape[1]:
-            stack.append(Run.of(self.arity, words, True, weights))
-            compact(self.arity, stack)
+        words = sorting.sort_words(packing.pack(rows.ids, self.natural))
+        return Run.of(self.arity, sorting.distinct(words), True)
 
     def retract(self, rows: Table) -> None:
-        assert isinstance(rows, LocalTable)
-        if not self.updating:
+        if not self.versions.updating:
             raise InternalError(f"{self.name}: retract outside an update")
-        if not len(rows):
-            return
-        words = sorting.distinct(sorting.sort_words(packing.pack(rows.ids, places(tuple(range(self.arity))))))
-        self.seen = None
-        # What came in this update has not been there before: it only leaves A again.
-        self.come = [kept for run in self.come if len(kept := self._without(run, words))]
-        if self.gone is not None:
-            words = packing.select_words(words, self.gone.absent(words, True))
-        weights = self._weights(
-            packing.unpack(words, places(tuple(range(self.arity))), 0, words.shape[1]), self.base
-        )
-        words, weights = packing.select_words(words, weights > 0), weights[weights > 0]
-        if self.gone is not None:
-            gone = self.gone.orders[0]
-            assert gone.weights is not None
-            words = np.concatenate([gone.words, words], axis=1)
-            weights = np.concatenate([gone.weights.astype(np.int64), -weights])
-            where = sorting.positions_sorted(words)
-            self.gone = Run.of(self.arity, np.ascontiguousarray(words[:, where]), True, weights[where])
-        elif words.shape[1]:
-            self.gone = Run.of(self.arity, words, True, -weights)
-
-    def _without(self, run: Run, words: Words) -> Run:
-        own = run.words()
-        return Run.of(
-            self.arity, packing.select_words(own, Run.of(self.arity, words, True).absent(own, False)), False
-        )
+        if self.versions.leaving:
+            raise InternalError(f"{self.name}: delta must be merged before facts are retracted")
+        if self.seen is not None and self.offered:
+            raise InternalError(f"{self.name}: what is scheduled must be derived before facts are retracted")
+        if len(rows):
+            self.seen = None
+            self.versions.retract(self._run(rows))
 
     def begin(self) -> None:
-        self.updating, self.gone, self.come = True, None, []
+        if self.versions.updating:
+            raise InternalError(f"{self.name}: an update is under way")
+        self.seen, self.coming = None, False
+        self.versions.begin()
 
     def commit(self) -> None:
-        gone, come = self.gone, self.come
-        self.updating, self.gone, self.come = False, None, []
-        if gone is not None:
-            assert gone.orders[0].weights is not None
-            self._push_weighted(self.base, gone.words(), gone.orders[0].weights)
-        self.base.extend(come)
-        compact(self.arity, self.base)
+        if self.versions.leaving:
+            raise InternalError(f"{self.name}: delta must be merged before the update ends")
+        self.seen, self.coming = None, False
+        self.versions.commit()
 
     def rollback(self) -> None:
-        self.updating, self.gone, self.come = False, None, []
-        self.delta, self.scheduled, self.pending, self.seen = [], [], 0, None
+        self.seen, self.coming = None, False
+        self.scheduled, self.pending, self.consolidated, self.offered = [], 0, 0, False
+        self.versions.rollback()
 
     def memory(self) -> Memory:
-        held = sum(run.bytes for run in self.runs("all")) + (self.seen.bytes if self.seen else 0)
+        runs = self.versions.runs()
+        held = sum(run.bytes for run in runs) + (self.seen.bytes if self.seen else 0)
         return Memory(held, held)
 
 

@@ -7,18 +7,20 @@ built when a join asks for them, and live and die with the run. A run nobody has
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
 from modulog.kernels import packing, searching, sorting
-from modulog.kernels.types import Columns, Integers, Mask, Weights, Words
+from modulog.kernels.types import Columns, Integers, Mask, Words
 
 Permutation = tuple[int, ...]
 EMPTY_STARTS = np.zeros(1, np.int32)
 
 
+@cache
 def places(numbers: tuple[int, ...]) -> Integers:
-    """Small tuples of numbers as the arrays that kernels take."""
+    """Small tuples of numbers as the arrays that kernels take; each array is made once, and nobody changes it."""
     return np.array(numbers, np.int64)
 
 
@@ -29,7 +31,6 @@ class Order:
     permutation: Permutation
     words: Words
     is_sorted: bool
-    weights: Weights | None = None
     starts: Columns | None = None
     base: int = 0
     shift: int = 0
@@ -65,8 +66,7 @@ class Order:
 
     @property
     def bytes(self) -> int:
-        extra = sum(a.nbytes for a in (self.weights, self.starts) if a is not None)
-        return self.words.nbytes + extra
+        return self.words.nbytes + (0 if self.starts is None else self.starts.nbytes)
 
 
 @dataclass(slots=True)
@@ -79,19 +79,27 @@ class Run:
     _distinct: tuple[float, ...] | None = field(default=None, repr=False)
 
     @staticmethod
-    def of(arity: int, words: Words, is_sorted: bool, weights: Weights | None = None) -> Run:
-        """A run of distinct facts packed in the order of their arguments; weights take as few bytes as they need."""
-        if weights is not None and weights.dtype == np.int64 and len(weights):
-            largest = max(-int(weights.min()) - 1, int(weights.max()))
-            weights = weights.astype(np.min_scalar_type(-largest - 1))
-        return Run(arity, [Order(tuple(range(arity)), words, is_sorted, weights)])
+    def of(arity: int, words: Words, is_sorted: bool) -> Run:
+        """A run of distinct facts packed in the order of their arguments."""
+        return Run(arity, [Order(tuple(range(arity)), words, is_sorted)])
+
+    @staticmethod
+    def empty(arity: int) -> Run:
+        """A run without facts."""
+        return Run.of(arity, np.empty((max(1, (arity + 1) // 2), 0), np.int64), True)
 
     def __len__(self) -> int:
-        return len(self.orders[0])
+        return int(self.orders[0].words.shape[1])
 
     @property
-    def weighted(self) -> bool:
-        return self.orders[0].weights is not None
+    def is_sorted(self) -> bool:
+        """Whether some order is; if one is, all are."""
+        return self.orders[0].is_sorted
+
+    @property
+    def permutations(self) -> list[Permutation]:
+        """The orders in which the run is sorted."""
+        return [order.permutation for order in self.orders if order.is_sorted]
 
     def _ordered(self, wanted: set[int]) -> Order | None:
         for order in self.orders:
@@ -130,10 +138,7 @@ class Run:
             if permutation == first.permutation
             else packing.pack(self.columns(), places(permutation))
         )
-        if first.weights is None:
-            return Order(permutation, sorting.sort_words(words), True)
-        where = sorting.positions_sorted(words)
-        return Order(permutation, np.ascontiguousarray(words[:, where]), True, first.weights[where])
+        return Order(permutation, sorting.sort_words(words), True)
 
     def columns(self, start: int = 0, stop: int | None = None) -> Columns:
         """The arguments of the facts from start to stop, in the order of `orders[0]`."""
@@ -141,12 +146,17 @@ class Run:
         inverse = tuple(first.permutation.index(a) for a in range(self.arity))
         return packing.unpack(first.words, places(inverse), start, len(self) if stop is None else stop)
 
+    def natural(self) -> tuple[Words, bool]:
+        """The facts packed in the order of their arguments, and whether they are sorted."""
+        permutation = tuple(range(self.arity))
+        for order in self.orders:
+            if order.permutation == permutation:
+                return order.words, order.is_sorted
+        return packing.pack(self.columns(), places(permutation)), False
+
     def words(self) -> Words:
         """The facts packed in the order of their arguments, sorted or not."""
-        for order in self.orders:
-            if order.permutation == tuple(range(self.arity)):
-                return order.words
-        return packing.pack(self.columns(), places(tuple(range(self.arity))))
+        return self.natural()[0]
 
     def absent(self, words: Words, is_sorted: bool) -> Mask:
         """A mask of the facts, packed in the order of their arguments, that the run lacks."""
@@ -164,6 +174,17 @@ class Run:
             )
         return np.asarray(order.positions(words) < 0)
 
+    def without(self, other: Run) -> Run:
+        """The facts that another run lacks; the run itself if that is all of them."""
+        small, large = (self, other) if len(self) < len(other) else (other, self)
+        if not len(small):
+            return self
+        words, is_sorted = small.natural()
+        lost = ~large.absent(words, is_sorted)
+        if not lost.any():
+            return self
+        return changed(self, Run.of(self.arity, packing.select_words(words, lost), is_sorted), None)
+
     def ranges(self) -> tuple[Integers, Integers]:
         """The least and the greatest id of each argument; the run is not empty."""
         if self._ranges is None:
@@ -174,6 +195,9 @@ class Run:
         """How many different values each argument has: counted up to a million facts, guessed from a part beyond."""
         if self._distinct is None:
             n = len(self)
+            if n == 1:
+                self._distinct = (1.0,) * self.arity
+                return self._distinct
             part = min(n, 1 << 20)
             columns = self.columns(0, part)
             least, greatest = packing.ranges(columns) if part else (places(()), places(()))
@@ -202,7 +226,7 @@ def _count_distinct(column: Columns, least: int, greatest: int) -> int:
 
 
 def concatenate(arity: int, runs: list[Run]) -> Run:
-    """Disjoint runs without weights as one; every order that all of them have sorted is merged, not sorted again."""
+    """Disjoint runs as one; every order that all of them have sorted is merged, not sorted again."""
     if len(runs) == 1:
         return runs[0]
     shared = [
@@ -224,3 +248,25 @@ def concatenate(arity: int, runs: list[Run]) -> Run:
             parts.append(sorting.merge(parts.pop(), smallest))
         orders.append(Order(permutation, parts[0], True))
     return Run(arity, orders)
+
+
+def changed(run: Run, gone: Run | None, come: Run | None) -> Run:
+    """The run without the facts of one run, all of which it has, and with those of another, none of which it has.
+
+    Orders are changed, not sorted again: those of the run, and those of the facts that come if they are more.
+    """
+    wanted = list(run.permutations)
+    if come is not None and len(come) > len(run):
+        wanted += [p for p in come.permutations if p not in wanted]
+    orders = []
+    for permutation in wanted or [tuple(range(run.arity))]:
+        words = run.order_exactly(permutation).words
+        leaving, coming = (
+            words[:, :0] if other is None else other.order_exactly(permutation).words
+            for other in (gone, come)
+        )
+        if leaving.shape[1] == 0 and coming.shape[1] * 8 > words.shape[1]:
+            orders.append(Order(permutation, sorting.merge(words, coming), True))
+        else:
+            orders.append(Order(permutation, sorting.change(words, leaving, coming), True))
+    return Run(run.arity, orders)

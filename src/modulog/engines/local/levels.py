@@ -1,0 +1,141 @@
+"""Levels: how a set of facts changes at the cost of the change.
+
+A set is a list of levels, oldest first. A level adds facts and may hide facts of older levels. Every fact of the set is alive in exactly one
+level, and what a level hides is alive below it, once: sizes are differences of lengths. Levels are merged when they are no longer small
+beside the one before them, so that there are few. What a reader sees of a level is a *layer*: a run, and the runs that hide parts of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from modulog.engines.local.runs import Run, changed, concatenate
+from modulog.kernels import packing
+from modulog.kernels.types import Mask, Words
+
+ROUND_RATIO = 2  # a round's facts join those before them if they are half as many
+RATIO = 8  # an update's facts join those before them if they are an eighth as many
+SMALL = 1 << 12  # facts in two levels that are always merged: copying so few costs less than looking twice
+
+
+class Layer(NamedTuple):
+    """Facts to read: those of a run that no hiding run has."""
+
+    run: Run
+    hidden: tuple[Run, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Facts that are added, and facts of older levels that are hidden; never the same ones."""
+
+    adds: Run
+    dels: Run | None = None
+
+    def __len__(self) -> int:
+        return len(self.adds) + (0 if self.dels is None else len(self.dels))
+
+
+def layers_of(levels: Sequence[Level], hidden: tuple[Run, ...] = ()) -> list[Layer]:
+    """The layers of a list of levels, parts of which are hidden."""
+    found = []
+    for level in reversed(levels):
+        found.append(Layer(level.adds, hidden))
+        if level.dels is not None:
+            hidden = (level.dels, *hidden)
+    found.reverse()
+    return found
+
+
+def hiding(layers: Iterable[Layer]) -> list[Run]:
+    """Every run that hides something, once; each of its facts hides one fact of the layers."""
+    return list({id(run): run for layer in layers for run in layer.hidden}.values())
+
+
+def size(layers: Iterable[Layer]) -> int:
+    """How many facts the layers have."""
+    layers = list(layers)
+    return sum(len(layer.run) for layer in layers) - sum(map(len, hiding(layers)))
+
+
+def held(layers: Sequence[Layer], words: Words, is_sorted: bool) -> Mask:
+    """A mask of the facts, packed in the order of their arguments, that the layers have."""
+    hidden = hiding(layers)
+    if not hidden:
+        found = np.zeros(words.shape[1], np.bool_)
+        for layer in layers:
+            found |= ~layer.run.absent(words, is_sorted)
+        return found
+    counts = np.zeros(words.shape[1], np.int64)
+    for layer in layers:
+        counts += ~layer.run.absent(words, is_sorted)
+    for run in hidden:
+        counts -= ~run.absent(words, is_sorted)
+    return counts > 0
+
+
+def fresh(layers: Sequence[Layer], words: Words) -> Words:
+    """Those of the sorted facts that the layers lack."""
+    if any(layer.hidden for layer in layers):
+        return packing.select_words(words, ~held(layers, words, True))
+    for layer in layers:
+        if len(layer.run):
+            words = packing.select_words(words, layer.run.absent(words, True))
+    return words
+
+
+def merged(older: Level, newer: Level) -> Level:
+    """Two neighbours as one level. A fact that one hides and the other adds is in neither: what lies below shows again."""
+    dels, hit = _split(newer.dels, older.adds)
+    adds, back = _split(newer.adds, older.dels)
+    added, hides = _changed(older.adds, hit, adds), _changed(older.dels, back, dels)
+    assert added is not None
+    return Level(added, hides if hides is not None and len(hides) else None)
+
+
+def _split(run: Run | None, other: Run | None) -> tuple[Run | None, Run | None]:
+    """The facts of a run that another lacks, and those that it has."""
+    if run is None or other is None:
+        return run, None
+    rest = run.without(other)
+    return rest, None if rest is run else run.without(rest)
+
+
+def _changed(run: Run | None, gone: Run | None, come: Run | None) -> Run | None:
+    if run is None:
+        return come
+    if come is not None and not len(come):
+        come = None
+    return run if gone is None and come is None else changed(run, gone, come)
+
+
+def compact(levels: list[Level], ratio: int, small: int = 0) -> None:
+    """Merge levels from the end while one is not small beside the one before it, or both are.
+
+    Unsorted levels wait: nobody looks them up, and `settle` puts them together when somebody does.
+    """
+    while len(levels) > 1:
+        last, previous = levels[-1], levels[-2]
+        if ratio * len(last) < len(previous) and len(last) + len(previous) > small:
+            return
+        if not previous.adds.is_sorted:
+            return
+        both = merged(previous, last)
+        levels[-2:] = [both] if len(both) else []
+
+
+def settle(arity: int, levels: list[Level]) -> None:
+    """Before a look-up: the unsorted levels at the end become one."""
+    waiting = 0
+    while (
+        waiting < len(levels)
+        and levels[-1 - waiting].dels is None
+        and not levels[-1 - waiting].adds.is_sorted
+    ):
+        waiting += 1
+    if waiting > 1:
+        levels[-waiting:] = [Level(concatenate(arity, [level.adds for level in levels[-waiting:]]))]
