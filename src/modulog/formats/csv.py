@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from modulog.errors import DataError
+from modulog.formats.bad_records import BOM
 from modulog.formats.columns import CHUNK, choose_columns, plural
 from modulog.formats.headers import check_first_rows
 from modulog.formats.records import Record, count_lines_before, open_stream, records
@@ -29,7 +30,6 @@ from modulog.terms.dictionary import Bytes, Dictionary, Ids, Texts, frozen
 BLOCK = 1 << 22
 LONGEST_ROW = 1 << 26
 _AHEAD = 3
-_BOM = b"\xef\xbb\xbf"
 
 
 def read_csv(
@@ -113,7 +113,7 @@ def _blocks(source: _Source) -> Iterator[_Block]:
             except OSError as error:
                 raise DataError(f"{source.path}: cannot be read: {error}") from error
             final = not data
-            if offset == 0 and not rest and data.startswith(_BOM):
+            if offset == 0 and not rest and data.startswith(BOM):
                 data, offset = data[3:], 3
             rest += data
             if final and rest and not rest.endswith((b"\n", b"\r")):
@@ -237,7 +237,7 @@ def _explain(source: _Source, layout: _Layout, block: _Block, error: Exception) 
 def _read_nullary(path: str | os.PathLike[str]) -> Iterator[Ids]:
     """A predicate without arguments holds if its file has a line, which must be empty."""
     with open_stream(path) as stream:
-        data = stream.read(LONGEST_ROW).removeprefix(_BOM)
+        data = stream.read(LONGEST_ROW).removeprefix(BOM)
     for number, line in enumerate(data.splitlines(), 1):
         if line:
             raise DataError(f"{path}:{number}: a value where no argument should be")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from modulog.errors import DataError
+from modulog.formats import DataWarning, rdf_writing
 from modulog.formats.files import file_name
 from modulog.formats.writing import write_csv, write_parquet
 from modulog.language.model import Predicate
 from modulog.terms.dictionary import Dictionary, Ids
 
-FORMATS = ("csv", "tsv", "parquet")
+FORMATS = ("csv", "tsv", "parquet", *rdf_writing.FORMATS)
 
 
 def export(
@@ -24,10 +26,13 @@ def export(
 ) -> dict[str, int]:
     """Write the facts of the predicates into the folder, which is made if need be; returns the rows of each file.
 
-    A name with two arities gets one file for each, the arity behind the name.
+    A name with two arities gets one file for each, the arity behind the name. In RDF only what triples can say is written; a warning
+    names the rest.
     """
     if format not in FORMATS:
         raise DataError(f'facts are not written as "{format}"; choose one of: {", ".join(FORMATS)}')
+    if format in rdf_writing.FORMATS:
+        predicates = sayable(predicates)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -37,7 +42,9 @@ def export(
     for predicate in predicates:
         clash = names.count(predicate.name) > 1
         path = folder / f"{file_name(predicate.name, predicate.arity if clash else None)}.{format}"
-        if format == "parquet":
+        if format in rdf_writing.FORMATS:
+            written[path.name] = rdf_writing.write_triples(path, chunks(predicate), dictionary, predicate)
+        elif format == "parquet":
             written[path.name] = write_parquet(
                 path, partial(chunks, predicate), dictionary, names=[f"c{j}" for j in range(predicate.arity)]
             )
@@ -45,3 +52,19 @@ def export(
             delimiter = "," if format == "csv" else "\t"
             written[path.name] = write_csv(path, chunks(predicate), dictionary, delimiter=delimiter)
     return written
+
+
+def sayable(predicates: Sequence[Predicate]) -> list[Predicate]:
+    """The predicates whose facts are triples; a warning names the others, and it is an error if there is nothing else.
+
+    >>> sayable([Predicate("<http://e.org/p>", 2)])
+    [Predicate(name='<http://e.org/p>', arity=2)]
+    """
+    good = [predicate for predicate in predicates if rdf_writing.is_triples(predicate)]
+    if len(good) < len(predicates):
+        others = ", ".join(str(predicate) for predicate in predicates if predicate not in good)
+        said = f"triples have predicates named by IRIs with one or two arguments; not written: {others}"
+        if not good:
+            raise DataError(said)
+        warnings.warn(said, DataWarning, stacklevel=3)
+    return good

@@ -1,7 +1,8 @@
 """Which files hold facts, of which predicate and in which format.
 
-A folder holds one file for each predicate, named for it: `edge.csv`, `edge.tsv`, `edge.parquet`, perhaps with
-`.gz` behind.
+A folder holds one file for each predicate, named for it: `edge.csv`, `edge.tsv`, `edge.parquet`, perhaps with `.gz` behind. A folder that is
+itself named so, such as `edge.parquet`, holds the facts of one predicate in several files, as Spark writes them. Files of RDF hold facts of many predicates, whatever their names. Where files lie is the
+business of a `Listing`: this machine here, any file system that Hadoop knows in the Spark engine.
 """
 
 from __future__ import annotations
@@ -11,51 +12,166 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from urllib.parse import quote, unquote
+from glob import glob, has_magic
+from pathlib import Path, PurePath
+from typing import Protocol
+from urllib.parse import quote, unquote, urlsplit
 
+from modulog.engines.backend import FactFile
 from modulog.errors import DataError
 from modulog.formats import DataWarning
 
-FORMATS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
-RDF_FORMATS = (".nt", ".ttl", ".rdf", ".owl", ".nq", ".trig", ".n3", ".jsonld")
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".nt": "nt",
+    ".nq": "nq",
+    ".ttl": "ttl",
+    ".trig": "trig",
+    ".rdf": "rdf",
+    ".owl": "rdf",
+}
+_OTHER_RDF = (".n3", ".jsonld")
 _COMPRESSED = ".gz"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ARITY = re.compile(r"@[0-9]+$")
 _PLAIN_NAME = re.compile(r"[\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class FactFile:
-    """A file with the facts of one predicate, or with triples; `format` says how it is read."""
+class Entry:
+    """A file or a folder that exists somewhere."""
 
-    path: Path
-    predicate: str
-    format: str
-    gzip: bool = False
+    path: Path | str
+    folder: bool
+
+    @property
+    def name(self) -> PurePath:
+        """The last part of the path."""
+        return PurePath(PurePath(self.path).name)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is nobody's data: notes of systems begin with a point or an underscore."""
+        return str(self.name).startswith((".", "_"))
 
 
-def discover(path: str | os.PathLike[str], formats: Mapping[str, str] = FORMATS) -> list[FactFile]:
-    """The fact files that a path stands for: the file itself, or the files of a folder, by name.
+class Listing(Protocol):
+    """A place where files lie."""
 
-    `formats` has the extensions that are known. Files of a folder that hold no facts are left out, with a warning; hidden files
+    def matches(self, path: str) -> list[Entry]:
+        """What a path stands for, in order: the file or folder itself, or what matches a glob."""
+
+    def inside(self, folder: Path | str) -> list[Entry]:
+        """What lies in a folder, in order."""
+
+
+class LocalListing:
+    """The files of this machine."""
+
+    def matches(self, path: str) -> list[Entry]:
+        """As `Listing` says; a file whose name looks like a glob is itself."""
+        if path.startswith("table:"):
+            raise DataError(f'{path}: tables are read with engine="spark"')
+        if is_uri(path):
+            if not path.startswith("file:"):
+                raise DataError(f'{path}: one machine reads its own files only; engine="spark" reads others')
+            path = unquote(urlsplit(path).path)
+        found = [path] if os.path.exists(path) or not has_magic(path) else sorted(glob(path, recursive=True))
+        return [Entry(Path(p), os.path.isdir(p)) for p in found if os.path.exists(p)]
+
+    def inside(self, folder: Path | str) -> list[Entry]:
+        """As `Listing` says."""
+        return [Entry(path, path.is_dir()) for path in sorted(Path(folder).iterdir())]
+
+
+def is_uri(path: str) -> bool:
+    """Whether a path names a file system.
+
+    >>> is_uri("s3a://bucket/facts"), is_uri("file:///facts"), is_uri("facts/edge.csv")
+    (True, True, False)
+    """
+    return _SCHEME.match(path) is not None
+
+
+def discover(
+    path: str | os.PathLike[str], formats: Mapping[str, str] = FORMATS, listing: Listing | None = None
+) -> list[FactFile]:
+    """The fact files that a path stands for: the file itself, the files of a folder, or what matches a glob, by name.
+
+    `formats` has the extensions that are known. Files of a folder or a glob that hold no facts are left out, with a warning; hidden files
     without one.
     """
-    path = Path(path)
-    if path.is_dir():
-        return _discover_folder(path, formats)
-    if not path.exists():
-        raise DataError(f"{path}: there is no such file or folder")
-    suffix, stem, gzip = _split(path)
+    listing, text = listing or LocalListing(), os.fspath(path)
+    entries = listing.matches(text)
+    if not entries:
+        what = "no file matches" if has_magic(text) else "there is no such file or folder"
+        raise DataError(f"{text}: {what}")
+    many = len(entries) > 1 or has_magic(text)
+    found, skipped = [], []
+    for entry in entries:
+        if many and entry.hidden:
+            continue
+        if entry.folder and _split(entry.name)[0] not in formats:
+            found += _discover_folder(entry, formats, listing)
+        elif made := _files(entry, formats, listing):
+            found += made
+        elif many or entry.folder:
+            skipped.append(str(entry.name))
+        else:
+            raise DataError(f"{text}: facts are read from {', '.join(formats)} files, also with .gz behind")
+    _warn(text, skipped, formats)
+    return found
+
+
+def _discover_folder(folder: Entry, formats: Mapping[str, str], listing: Listing) -> list[FactFile]:
+    found, skipped = [], []
+    for entry in listing.inside(folder.path):
+        if entry.hidden or (entry.folder and _split(entry.name)[0] not in formats):
+            continue
+        made = _files(entry, formats, listing)
+        found += made
+        if not made and not entry.folder:
+            skipped.append(str(entry.name))
+    _warn(str(folder.path), skipped, formats)
+    return found
+
+
+def _files(entry: Entry, formats: Mapping[str, str], listing: Listing) -> list[FactFile]:
+    """The file, or all files of a folder that is one table; none if the name does not say what it holds."""
+    suffix, stem, gzip = _split(entry.name)
     if suffix not in formats:
-        _refuse_rdf(path, suffix)
-        raise DataError(f"{path}: facts are read from {', '.join(formats)} files, also with .gz behind")
-    return [FactFile(path, predicate_name(stem), formats[suffix], gzip)]
+        _refuse_rdf(entry.path, suffix)
+        return []
+    parts = (
+        [e for e in listing.inside(entry.path) if not e.hidden and not e.folder] if entry.folder else [entry]
+    )
+    arity = _ARITY.search(stem)
+    return [
+        FactFile(
+            part.path,
+            predicate_name(stem),
+            formats[suffix],
+            gzip or part.name.suffix.lower() == _COMPRESSED,
+            int(arity[0][1:]) if arity else None,
+        )
+        for part in parts
+    ]
 
 
-def _refuse_rdf(path: Path, suffix: str) -> None:
-    if suffix in RDF_FORMATS:
-        raise DataError(f"{path}: RDF files are not supported yet")
+def _warn(source: str, skipped: list[str], formats: Mapping[str, str]) -> None:
+    if skipped:
+        names = ", ".join(skipped[:5]) + (", …" if len(skipped) > 5 else "")
+        warnings.warn(f"{source}: skipped {names}: not {', '.join(formats)}", DataWarning, stacklevel=4)
+
+
+def _refuse_rdf(path: Path | str, suffix: str) -> None:
+    if suffix in _OTHER_RDF:
+        raise DataError(
+            f"{path}: RDF is read from .nt, .nq, .ttl, .trig, .rdf and .owl files; convert it to one of them"
+        )
 
 
 def file_name(predicate: str, arity: int | None = None) -> str:
@@ -86,24 +202,7 @@ def predicate_name(stem: str) -> str:
     return f"<{name}>" if _ABSOLUTE.match(name) else name
 
 
-def _discover_folder(folder: Path, formats: Mapping[str, str]) -> list[FactFile]:
-    found, skipped = [], []
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.is_dir():
-            continue
-        suffix, stem, gzip = _split(path)
-        if suffix not in formats:
-            _refuse_rdf(path, suffix)
-            skipped.append(path.name)
-            continue
-        found.append(FactFile(path, predicate_name(stem), formats[suffix], gzip))
-    if skipped:
-        names = ", ".join(skipped[:5]) + (", …" if len(skipped) > 5 else "")
-        warnings.warn(f"{folder}: skipped {names}: not {', '.join(formats)}", DataWarning, stacklevel=3)
-    return found
-
-
-def _split(path: Path) -> tuple[str, str, bool]:
+def _split(path: PurePath) -> tuple[str, str, bool]:
     """Extension in lower case, name without extensions, and whether the file is compressed."""
     gzip = path.suffix.lower() == _COMPRESSED
     inner = path.with_suffix("") if gzip else path

@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from modulog.errors import DataError
+from modulog.formats.bad_records import BadRecord
 from modulog.formats.columns import CHUNK, choose_columns, encode_batches
+from modulog.formats.lenient import without_missing
 from modulog.formats.records import open_stream
 from modulog.terms.arrow import TURTLE
 from modulog.terms.dictionary import Dictionary, Ids
@@ -28,8 +30,12 @@ def read_parquet(
     *,
     arity: int | None = None,
     columns: Sequence[int | str] | None = None,
+    aside: list[BadRecord] | None = None,
 ) -> Iterator[Ids]:
-    """The facts of a file in chunks of numbers; `columns` are those to read, by name or position from 0."""
+    """The facts of a file in chunks of numbers; `columns` are those to read, by name or position from 0.
+
+    With `aside`, rows that lack a value are put there instead of being an error.
+    """
     source = str(path)
     file = _open(path)
     with file:
@@ -43,6 +49,8 @@ def read_parquet(
         names = [schema.names[i] for i in dict.fromkeys(chosen)]
         places = [names.index(schema.names[i]) for i in chosen]
         batches = _batches(file, names, source)
+        if aside is not None:
+            batches = without_missing(batches, source, aside)
         yield from encode_batches(batches, dictionary, places, source)
 
 

@@ -41,10 +41,10 @@ def write_csv(
 ) -> int:
     """Write facts to a CSV file, compressed if its name ends in .gz; answers the number of rows."""
     rows = lost = 0
-    with _replacing(path) as partial:
+    with replacing(path) as partial:
         compression = "gzip" if Path(path).suffix.lower() == ".gz" else None
         with pa.output_stream(str(partial), compression=compression) as stream:
-            for chunk in _pieces(chunks, _ROWS):
+            for chunk in pieces(chunks, _ROWS):
                 if chunk.shape[0] == 0:
                     stream.write(b"" if rows else b"\n")
                 else:
@@ -80,8 +80,8 @@ def write_parquet(
     kinds = _kinds(again(), dictionary)
     rows = 0
     schema = _schema(kinds, names)
-    with _replacing(path) as partial, pq.ParquetWriter(partial, schema) as writer:
-        for chunk in _pieces(again(), CHUNK):
+    with replacing(path) as partial, pq.ParquetWriter(partial, schema) as writer:
+        for chunk in pieces(again(), CHUNK):
             rows += chunk.shape[1]
             if kinds:
                 arrays = [to_arrow(dictionary, column, schema.field(i)) for i, column in enumerate(chunk)]
@@ -113,7 +113,8 @@ def _schema(kinds: list[set[int]] | None, names: Sequence[str] | None) -> pa.Sch
     return pa.schema([column_field(name, seen) for name, seen in zip(names, kinds, strict=True)])
 
 
-def _pieces(chunks: Iterable[Ids], rows: int) -> Iterator[Ids]:
+def pieces(chunks: Iterable[Ids], rows: int) -> Iterator[Ids]:
+    """Chunks of at most so many rows."""
     for chunk in chunks:
         for start in range(0, chunk.shape[1], rows):
             yield np.ascontiguousarray(chunk[:, start : start + rows], np.uint32)
@@ -162,7 +163,7 @@ def _reads_back(constant: Constant) -> bool:
 
 
 @contextmanager
-def _replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path beside the one that is meant; it takes its place at the end, or vanishes."""
     path = Path(path)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")

@@ -1,8 +1,8 @@
 """Lines of N-Triples and N-Quads: where their terms are, and keys as bytes.
 
 A line is split into stretches of the buffer that it lies in. Kinds are those of terms; a literal with an escape, a
-language or a datatype is AWKWARD and keeps its whole stretch, quotes included, for others to read. The grammar is
-https://www.w3.org/TR/n-triples/ without the check that escapes name characters.
+language or a datatype, and an IRI or a label that needs a closer look, is AWKWARD and keeps its whole stretch, quotes or
+brackets included, for others to read. The grammar is https://www.w3.org/TR/n-triples/.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from modulog.kernels.compiled import kernel
 
 AWKWARD, STRING, IRI, BLANK, NOTHING = 0, 1, 6, 7, 255
 GOOD, EMPTY = 0, 1
+DOUBTFUL, BAD = 1, 2
 BAD_SUBJECT, BAD_PREDICATE, BAD_OBJECT, BAD_GRAPH, BAD_END = 2, 3, 4, 5, 6
 
-_TAB, _SPACE, _QUOTE, _HASH, _PLUS, _MINUS, _POINT, _COLON = 9, 32, 34, 35, 43, 45, 46, 58
-_LESS, _GREATER, _AT, _BACKSLASH, _CARET, _UNDERSCORE, _U, _SMALL_U = 60, 62, 64, 92, 94, 95, 85, 117
-_LONGEST_SUBTAG = 8
+_TAB, _LF, _CR, _SPACE, _QUOTE, _HASH, _PERCENT, _PLUS, _MINUS = 9, 10, 13, 32, 34, 35, 37, 43, 45
+_POINT, _SLASH, _COLON, _LESS, _GREATER, _QUESTION, _AT = 46, 47, 58, 60, 62, 63, 64
+_BRACKET, _BACKSLASH, _CLOSING, _CARET, _UNDERSCORE, _U, _SMALL_U = 91, 92, 93, 94, 95, 85, 117
 _ESCAPED = np.zeros(256, np.bool_)
 _ESCAPED[np.frombuffer(b"tbnrf\"'\\", np.uint8)] = True
-_NOT_IN_IRI = np.zeros(256, np.bool_)
-_NOT_IN_IRI[:33] = True
-_NOT_IN_IRI[np.frombuffer(b'<>"{}|^`\\', np.uint8)] = True
 _HEX = np.zeros(256, np.bool_)
 _HEX[np.frombuffer(b"0123456789abcdefABCDEF", np.uint8)] = True
 _LETTER = np.zeros(256, np.bool_)
@@ -39,6 +37,8 @@ _TAG[48:58] = True
 _TAG[_MINUS] = True
 _SCHEME = _TAG.copy()
 _SCHEME[[_PLUS, _POINT]] = True
+_IN_IRI = _TAG.copy()
+_IN_IRI[np.frombuffer(b"._~!$&'()*+,;=:@/?", np.uint8)] = True
 
 
 @kernel
@@ -66,61 +66,102 @@ def _escape_end(data: Any, at: int, end: int, text: bool) -> int:
 
 
 @kernel
-def _iri(data: Any, at: int, end: int) -> tuple[int, bool]:
-    """The place behind `<…>`, -1 if it is no absolute IRI, and whether it has an escape."""
-    at += 1
-    if at >= end or not _LETTER[data[at]]:
-        return -1, False
-    scheme, escaped = False, False
+def _iri_character(data: Any, at: int, end: int) -> int:
+    """The bytes of a character beyond ASCII that every part of an IRI may have, 0 if it is another."""
+    first: Any = np.int64(data[at])
+    size = 2 if first < 0xE0 else (3 if first < 0xF0 else 4)
+    if at + size > end:
+        return 0
+    code: Any = first & (0x7F >> size)
+    for i in range(at + 1, at + size):
+        code = (code << 6) | (np.int64(data[i]) & 0x3F)
+    if code < 0x10000:
+        good = 0xA0 <= code <= 0xD7FF or 0xF900 <= code <= 0xFDCF or 0xFDF0 <= code <= 0xFFEF
+    else:
+        good = code < 0xF0000 and code & 0xFFFF <= 0xFFFD and not 0xE0000 <= code < 0xE1000
+    return size if good else 0
+
+
+@kernel
+def _authority(data: Any, at: int, end: int) -> tuple[int, bool]:
+    """The place behind the host and the port of an IRI, and whether they need a closer look."""
+    port, odd = False, False
     while at < end:
         byte = data[at]
-        if byte == _GREATER:
-            return (at + 1 if scheme else -1), escaped
-        if byte == _BACKSLASH:
+        if byte in (_SLASH, _QUESTION) or not _IN_IRI[byte]:
+            return at, odd or byte not in (_SLASH, _QUESTION, _HASH, _GREATER)
+        odd |= byte == _AT or (port and not 48 <= byte <= 57)
+        port |= byte == _COLON
+        at += 1
+    return at, odd
+
+
+@kernel
+def iri_end(data: Any, at: int, end: int) -> tuple[int, bool]:
+    """The place behind `<…>`, -1 if it is no IRI, and whether it needs a closer look: an escape, odd characters."""
+    at += 1
+    if at >= end or (not _LETTER[data[at]] and data[at] != _BACKSLASH):
+        return -1, False
+    while at < end and _SCHEME[data[at]]:
+        at += 1
+    odd = at >= end or data[at] != _COLON
+    if not odd:
+        at += 1
+        if at + 1 < end and data[at] == _SLASH and data[at + 1] == _SLASH:
+            at, odd = _authority(data, at + 2, end)
+    fragment = False
+    while at < end:
+        byte = data[at]
+        if _IN_IRI[byte]:
+            at += 1
+        elif byte == _GREATER:
+            return at + 1, odd
+        elif byte >= 128:
+            size = _iri_character(data, at, end)
+            odd |= size == 0
+            at += max(size, 1)
+        elif byte == _BACKSLASH:
             at = _escape_end(data, at, end, False)
             if at < 0:
                 return -1, False
-            escaped = True
-            continue
-        if _NOT_IN_IRI[byte]:
-            return -1, False
-        if not scheme:
-            if byte == _COLON:
-                scheme = True
-            elif not _SCHEME[byte]:
+            odd = True
+        else:
+            if byte == _HASH:
+                odd |= fragment
+                fragment = True
+            elif byte == _PERCENT:
+                odd |= at + 2 >= end or not _HEX[data[at + 1]] or not _HEX[data[at + 2]]
+            elif byte in (_BRACKET, _CLOSING):
+                odd = True
+            else:
                 return -1, False
-        at += 1
+            at += 1
     return -1, False
 
 
 @kernel
-def _blank(data: Any, at: int, end: int) -> int:
-    """The place behind `_:label`, -1 if it is none; a point at the end is not part of it."""
+def _blank(data: Any, at: int, end: int) -> tuple[int, bool]:
+    """The place behind `_:label`, -1 if it is none, and whether it is beyond ASCII; a point at the end is not part of it."""
     if at + 2 >= end or data[at + 1] != _COLON or not _LABEL_START[data[at + 2]]:
-        return -1
+        return -1, False
+    odd = data[at + 2] >= 128
     at += 3
     while at < end and _LABEL[data[at]]:
+        odd |= data[at] >= 128
         at += 1
     while data[at - 1] == _POINT:
         at -= 1
-    return at
+    return at, odd
 
 
 @kernel
 def _tag_end(data: Any, at: int, end: int) -> int:
-    """The place behind a language tag, -1 if it is none: parts of one to eight letters, later ones with digits."""
-    first, size = True, 0
+    """The place behind what could be a language tag, -1 if it is none: a letter, then letters, digits and inner hyphens."""
+    if at >= end or not _LETTER[data[at]]:
+        return -1
     while at < end and _TAG[data[at]]:
-        if data[at] == _MINUS:
-            if size == 0:
-                return -1
-            first, size = False, 0
-        else:
-            size += 1
-            if size > _LONGEST_SUBTAG or (first and not _LETTER[data[at]]):
-                return -1
         at += 1
-    return at if size else -1
+    return -1 if data[at - 1] == _MINUS else at
 
 
 @kernel
@@ -140,6 +181,8 @@ def _literal(data: Any, at: int, end: int) -> tuple[int, bool]:
             at = _escape_end(data, at, end, True)
             if at < 0:
                 return -1, False
+        elif byte in (_LF, _CR):
+            return -1, False
         else:
             at += 1
     behind = _skip(data, at, end)
@@ -149,7 +192,7 @@ def _literal(data: Any, at: int, end: int) -> tuple[int, bool]:
         at = _skip(data, behind + 2, end)
         if at == end or data[at] != _LESS:
             return -1, False
-        at, _ = _iri(data, at, end)
+        at, _ = iri_end(data, at, end)
         return at, True
     return at, awkward
 
@@ -161,12 +204,14 @@ def _term(data: Any, at: int, end: int, blank: bool, literal: bool) -> tuple[int
         return -1, 0, 0, 0
     byte = data[at]
     if byte == _LESS:
-        after, escaped = _iri(data, at, end)
-        if escaped:
+        after, odd = iri_end(data, at, end)
+        if odd:
             return after, AWKWARD, at, after
         return after, IRI, at + 1, after - 1
     if byte == _UNDERSCORE and blank:
-        after = _blank(data, at, end)
+        after, odd = _blank(data, at, end)
+        if odd:
+            return after, AWKWARD, at, after
         return after, BLANK, at + 2, after
     if byte == _QUOTE and literal:
         after, awkward = _literal(data, at, end)
@@ -206,14 +251,41 @@ def split_line(
 
 
 @kernel
+def find_lines(data: Any, offsets: Any) -> int:
+    """Fill `offsets` with where lines start and the last one ends, newlines belonging to them; answers how many there are."""
+    count, size = 0, len(data)
+    offsets[0] = 0
+    for i in range(size):
+        if data[i] == _LF or data[i] == _CR:
+            count += 1
+            offsets[count] = i + 1
+    if offsets[count] < size:
+        count += 1
+        offsets[count] = size
+    return count
+
+
+@kernel
 def split_lines(data: Any, offsets: Any, quads: bool, starts: Any, ends: Any, kinds: Any, states: Any) -> int:
-    """Split every line `data[offsets[i]:offsets[i + 1]]`; answers how many are bad."""
+    """Split every line `data[offsets[i]:offsets[i + 1]]`, perhaps with its newline; answers how many are bad."""
     bad = 0
     for i in range(len(states)):
-        state = split_line(data, offsets[i], offsets[i + 1], quads, i, starts, ends, kinds)
+        end = offsets[i + 1]
+        if end > offsets[i] and (data[end - 1] == _LF or data[end - 1] == _CR):
+            end -= 1
+        state = split_line(data, offsets[i], end, quads, i, starts, ends, kinds)
         states[i] = state
         bad += state > EMPTY
     return bad
+
+
+@kernel
+def check_iris(data: Any, offsets: Any, kinds: Any, states: Any) -> None:
+    """Fill `states` for the texts that are IRIs in brackets: 0 for a good one, DOUBTFUL for one to look at, else BAD."""
+    for i in range(len(kinds)):
+        if kinds[i] == IRI:
+            after, odd = iri_end(data, offsets[i], offsets[i + 1])
+            states[i] = BAD if after != offsets[i + 1] else (DOUBTFUL if odd else 0)
 
 
 @kernel

@@ -43,7 +43,7 @@ def test_other_files_of_a_folder_are_skipped_with_a_warning(tmp_path: Path) -> N
     [
         ("missing.csv", "missing.csv: there is no such file"),
         ("a.txt", "a.txt: facts are read"),
-        ("a.nt", "RDF files are not supported yet"),
+        ("a.jsonld", "RDF is read from .nt"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> None:
@@ -54,8 +54,8 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, message: str) -> N
 
 
 def test_rdf_files_of_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "a.ttl").touch()
-    with pytest.raises(DataError, match=r"a\.ttl: RDF files are not supported yet"):
+    (tmp_path / "a.n3").touch()
+    with pytest.raises(DataError, match=r"a\.n3: RDF is read from"):
         discover(tmp_path)
 
 
@@ -65,10 +65,44 @@ def test_two_files_for_one_predicate(tmp_path: Path) -> None:
     assert [(f.predicate, f.format) for f in discover(tmp_path)] == [("edge", "csv"), ("edge", "tsv")]
 
 
+def test_globs(tmp_path: Path) -> None:
+    for name in ("a/edge.csv", "b/edge.csv.gz", "b/node.tsv", "b/notes.txt", "c[1].csv", "b/_SUCCESS.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = discover(f"{tmp_path}/*/edge.*")
+    assert [(str(f.path), f.predicate, f.gzip) for f in found] == [
+        (f"{tmp_path}/a/edge.csv", "edge", False),
+        (f"{tmp_path}/b/edge.csv.gz", "edge", True),
+    ]
+    assert [f.predicate for f in discover(f"{tmp_path}/**/edge*.csv")] == ["edge"]
+    assert [f.predicate for f in discover(f"{tmp_path}/c[1].csv")] == ["c[1]"], "a file that exists is itself"
+    assert [f.predicate for f in discover(tmp_path.as_uri() + "/c%5B1%5D.csv")] == ["c[1]"]
+    with pytest.warns(DataWarning, match=r"b: skipped notes\.txt"):
+        assert [f.predicate for f in discover(f"{tmp_path}/[b]")] == ["edge", "node"]
+    with pytest.warns(DataWarning, match=r"skipped notes\.txt"):
+        assert [f.predicate for f in discover(f"{tmp_path}/b/n*")] == ["node"]
+    with pytest.raises(DataError, match=r"\*\.nothing: no file matches"):
+        discover(f"{tmp_path}/*.nothing")
+    with pytest.raises(DataError, match=r"s3a://bucket/edge\.csv: one machine reads its own files only"):
+        discover("s3a://bucket/edge.csv")
+
+
+def test_a_folder_that_is_a_table(tmp_path: Path) -> None:
+    table = tmp_path / "edge.csv"
+    table.mkdir()
+    for name in ("part-1.txt", "part-0.txt.gz", "_SUCCESS", ".part-0.crc"):
+        (table / name).touch()
+    expected = [
+        FactFile(table / "part-0.txt.gz", "edge", "csv", True),
+        FactFile(table / "part-1.txt", "edge", "csv"),
+    ]
+    assert discover(tmp_path) == discover(table) == expected
+
+
 def test_arity_behind_a_name(tmp_path: Path) -> None:
     (tmp_path / "http%3A%2F%2Fa%2Fb@1.csv").touch()
     (tmp_path / "http%3A%2F%2Fa%2Fb@2.csv").touch()
-    assert [f.predicate for f in discover(tmp_path)] == ["<http://a/b>", "<http://a/b>"]
+    assert [(f.predicate, f.arity) for f in discover(tmp_path)] == [("<http://a/b>", 1), ("<http://a/b>", 2)]
 
 
 def test_names_of_files() -> None:

@@ -1,0 +1,50 @@
+"""The generator of LUBM data: different triples, the same for the same seed, in the proportions of the original."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from benchmarks.data import lubm
+from realdata import data_folder
+
+
+def profile(lines: Iterable[str]) -> Counter[str]:
+    """How many triples each property has, and each class."""
+    found: Counter[str] = Counter()
+    for line in lines:
+        _, predicate, rest = line.split(" ", 2)
+        name = predicate.rpartition("#")[2]
+        found[name if name != "type>" else f"type {rest.split()[0].rpartition('#')[2]}"] += 1
+    return found
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    path = tmp_path_factory.mktemp("lubm") / "lubm-1.nt"
+    written = lubm(path, 1)
+    lines = path.read_text().splitlines()
+    assert len(lines) == len(set(lines)) == written
+    return lines
+
+
+def test_the_same_for_the_same_seed(generated: list[str], tmp_path: Path) -> None:
+    lubm(tmp_path / "again.nt", 1)
+    assert (tmp_path / "again.nt").read_text().splitlines() == generated
+
+
+def test_the_proportions_of_the_original(generated: list[str]) -> None:
+    folder = data_folder("lubm")
+    if folder is None:
+        pytest.skip("no LUBM data")
+    with gzip.open(folder / "lubm-10.nt.gz", "rt") as file:
+        real = profile(file)
+    ours = profile(generated)
+    assert ours.keys() == real.keys()
+    for name, count in real.items():
+        if name != "type University>":  # a thousand of them, however many are described
+            assert ours[name] / ours.total() == pytest.approx(count / real.total(), rel=0.15), name
