@@ -9,12 +9,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from modulog.errors import ArityError, Position, ProgramError, StratificationError, UnsafeRuleError, underline
 from modulog.language.graph import components, dependencies, shortest_path
 from modulog.language.model import (
     Atom,
+    Call,
     Comparison,
     Literal,
     Negation,
@@ -22,10 +24,12 @@ from modulog.language.model import (
     Program,
     Rule,
     Variable,
+    variables_of,
 )
 from modulog.language.places import Diagnostic, by_position, uses
 from modulog.language.printer import print_predicate
 from modulog.language.suspicions import warnings
+from modulog.language.triples import bridges
 
 __all__ = ["Diagnostic", "bound_variables", "check", "verify", "verify_query", "warnings"]
 
@@ -70,6 +74,7 @@ def verify_query(body: tuple[Literal, ...], text: str | None = None) -> None:
 
 
 def _raise_first(mistakes: list[Mistake], text: str | None) -> None:
+    mistakes = list(dict.fromkeys(mistakes))  # several rules may come from one statement
     if not mistakes:
         return
     first = min(mistakes, key=lambda m: by_position(m.position))
@@ -89,16 +94,19 @@ def bound_variables(body: Iterable[Literal]) -> set[str]:
     bound = {v.name for literal in body if isinstance(literal, Atom) for v in literal.variables()}
     pending = [b for b in body if isinstance(b, Comparison) and b.operator == "="]
     while True:
-        left_over = []
-        for equation in pending:
-            names = [v.name for v in equation.variables() if not v.anonymous and v.name not in bound]
-            if len(names) == 1 and len(set(equation.variables())) == len(list(equation.variables())):
-                bound.add(names[0])
-            elif names:
-                left_over.append(equation)
-        if len(left_over) == len(pending):
+        assigned = [name for equation in pending if (name := _assigned(equation, bound)) is not None]
+        if not assigned:
             return bound
-        pending = left_over
+        bound.update(assigned)
+
+
+def _assigned(equation: Comparison, bound: set[str]) -> str | None:
+    """The variable to which an equation gives a value: alone on its side, and without a value so far."""
+    for variable, value in ((equation.left, equation.right), (equation.right, equation.left)):
+        if isinstance(variable, Variable) and not variable.anonymous and variable.name not in bound:
+            if all(v.name in bound for v in variables_of(value)):
+                return variable.name
+    return None
 
 
 def _unsafe(program: Program, text: str | None) -> Iterator[Mistake]:
@@ -124,12 +132,12 @@ def _unsafe_rule(rule: Rule, text: str | None) -> Iterator[Mistake]:
         *(b for b in rule.body if not isinstance(b, Atom)),
     ]
     for part in parts:
-        terms = (part.left, part.right) if isinstance(part, Comparison) else _atom(part).terms
+        terms = part.terms() if isinstance(part, Comparison) else _atom(part).terms
         for name in dict.fromkeys(term.name for term in terms if isinstance(term, Variable)):
             if name == "_":
                 if isinstance(part, Negation):
                     continue
-            elif name in bound or name in reported:
+            elif name in bound or name in reported or _fails_with_others(rule, name, bound):
                 continue
             reported.add(name)
             message, hint = _unbound(rule, part, name)
@@ -142,8 +150,12 @@ def _unbound(rule: Rule, part: Atom | Negation | Comparison, name: str) -> tuple
         where = "a comparison" if isinstance(part, Comparison) else "a head"
         return f"`_` in {where} has no value", "name the variable and bind it by a positive atom of the body"
     bind = f"use `?{name}` in a positive atom of the body"
+    if circle := _circle(rule, name):
+        shown = " and ".join(f"`?{v}`" for v in circle)
+        return f"{shown} {'are assigned from each other' if circle[1:] else 'is assigned from itself'}", bind
     if isinstance(part, Comparison):
-        return f"`?{name}` is compared, but nothing gives it a value", bind
+        used = "computed with" if isinstance(part.left, Call) or isinstance(part.right, Call) else "compared"
+        return f"`?{name}` is {used}, but nothing gives it a value", bind
     if isinstance(part, Atom):
         return f"`?{name}` of the head is bound by no positive atom of the body", bind
     times = sum(1 for other in (*rule.heads, *rule.body) for v in _variables(other) if v.name == name)
@@ -151,6 +163,29 @@ def _unbound(rule: Rule, part: Atom | Negation | Comparison, name: str) -> tuple
     if times == 1:
         return message, f'write `_` in place of `?{name}` to say "for no value", or {bind}'
     return message, f"{bind}; for a pattern inside the negation define a predicate of its own and negate that"
+
+
+def _fails_with_others(rule: Rule, name: str, bound: set[str]) -> bool:
+    """Whether an equation would give a variable its value if the variables inside had theirs: then those are told of."""
+    for equation in (c for c in rule.comparisons if c.operator == "="):
+        for variable, value in ((equation.left, equation.right), (equation.right, equation.left)):
+            if variable == Variable(name) and isinstance(value, Call):
+                return not _circle(rule, name) and any(v.name not in bound for v in variables_of(value))
+    return False
+
+
+def _circle(rule: Rule, name: str) -> list[str]:
+    """The variables from `name` back to it, each of which an equation would assign from the next; empty if there are none."""
+    bound = bound_variables(rule.body)
+    needs: dict[str, list[str]] = {}
+    for equation in (c for c in rule.comparisons if c.operator == "="):
+        for variable, value in ((equation.left, equation.right), (equation.right, equation.left)):
+            if isinstance(variable, Variable) and variable.name not in bound and isinstance(value, Call):
+                found = needs.setdefault(variable.name, [])
+                found.extend(v.name for v in variables_of(value) if v.name not in bound)
+    ways = [shortest_path(n, name, needs, set(needs)) for n in needs.get(name, ())]
+    way = min((w for w in ways if w), key=len, default=[])
+    return [name, *way[:-1]] if way else []
 
 
 def _atom(part: Atom | Negation) -> Atom:
@@ -190,7 +225,7 @@ def _arities(program: Program, text: str | None) -> Iterator[Mistake]:
         for arity in others:
             if name.startswith("<") and {first, arity} == {1, 2}:
                 continue
-            shown = print_predicate(name)
+            shown = print_predicate(name, dict(program.prefixes).items())
             start = places[first]
             other = f"at {start}" if start else "elsewhere"
             message = f"`{shown}` has {_arguments(arity)} here, but {first} {other}"
@@ -206,6 +241,7 @@ def _arguments(number: int) -> str:
 
 def _cycles(program: Program) -> Iterator[Mistake]:
     """One mistake for each component of the predicates that has a negation inside."""
+    program = replace(program, rules=(*program.rules, *bridges(program)))
     graph = dependencies(program.rules)
     owner = {node: i for i, group in enumerate(components(graph, graph)) for node in group}
     broken: set[int] = set()
@@ -222,11 +258,12 @@ def _cycles(program: Program) -> Iterator[Mistake]:
 
 def _cycle(program: Program, rule: Rule, negation: Negation, path: list[Predicate]) -> Mistake:
     """The mistake for a cycle that starts with a negation; each step names a rule that makes it."""
-    steps = [print_predicate(path[0].name), f"~{print_predicate(path[1].name)}"]
+    prefixes = dict(program.prefixes).items()
+    steps = [print_predicate(path[0].name, prefixes), f"~{print_predicate(path[1].name, prefixes)}"]
     places = [rule.position]
     for needs, needed in itertools.pairwise(path[1:]):
         maker, sign = _maker(program, needs, needed)
-        steps.append(sign + print_predicate(needed.name))
+        steps.append(sign + print_predicate(needed.name, prefixes))
         places.append(maker.position)
     rules = ", ".join(dict.fromkeys(str(place) for place in places if place))
     message = f"a predicate depends on its own negation: {' -> '.join(steps)}"

@@ -26,6 +26,38 @@ class Variable:
 Term = Constant | Variable
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or operator applied to expressions: `?a * ?b`, `SKOLEM("f", ?x)`.
+
+    The operators `+ - * /` take two arguments, `-` also one; names of functions are in upper case. What there is: `terms/functions.py`.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+Expression = Constant | Variable | Call
+
+
+def terms_of(expression: Expression) -> Iterator[Term]:
+    """The constants and variables of an expression, from left to right, with repetitions.
+
+    >>> [t.name for t in terms_of(Call("+", (Variable("x"), Call("-", (Variable("y"),)))))]
+    ['x', 'y']
+    """
+    if isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from terms_of(argument)
+    else:
+        yield expression
+
+
+def variables_of(expression: Expression) -> Iterator[Variable]:
+    """The variables of an expression, with repetitions."""
+    return (t for t in terms_of(expression) if isinstance(t, Variable))
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Predicate:
     """A name with an arity. A plain name stands as it is, an IRI in angle brackets: `<http://…>`."""
@@ -60,15 +92,21 @@ class Negation:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left operator right`, the operator being one of `= != < <= > >=`."""
+    """`left operator right`, the operator being one of `= != < <= > >=`; `?x = e` assigns if nothing else binds `?x`."""
 
     operator: str
-    left: Term
-    right: Term
+    left: Expression
+    right: Expression
     position: Position | None = field(default=None, compare=False, repr=False)
 
+    def terms(self) -> Iterator[Term]:
+        """The constants and variables of both sides, with repetitions."""
+        yield from terms_of(self.left)
+        yield from terms_of(self.right)
+
     def variables(self) -> Iterator[Variable]:
-        return (t for t in (self.left, self.right) if isinstance(t, Variable))
+        """The variables of both sides, with repetitions."""
+        return (t for t in self.terms() if isinstance(t, Variable))
 
 
 Literal = Atom | Negation | Comparison

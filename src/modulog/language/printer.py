@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 from modulog.language.lexemes import SCHEME, bracket, quote
 from modulog.language.model import (
     Atom,
+    Call,
     Comparison,
     Directive,
+    Expression,
     Literal,
     Negation,
     Program,
@@ -23,6 +25,7 @@ from modulog.language.model import (
     Variable,
 )
 from modulog.terms.canonical import XSD
+from modulog.terms.functions import OPERATORS
 from modulog.terms.model import Constant, Kind
 
 Prefixes = Iterable[tuple[str, str]]
@@ -82,12 +85,39 @@ def print_atom(atom: Atom, prefixes: Prefixes = ()) -> str:
     return f"{print_predicate(atom.predicate.name, prefixes)}({terms})"
 
 
+def print_expression(expression: Expression, prefixes: Prefixes = ()) -> str:
+    """An expression, with parentheses only where they are needed.
+
+    >>> x = Variable("x")
+    >>> print_expression(Call("*", (Call("-", (x, Call("+", (x, x)))), Call("-", (x,)))))
+    '(?x - (?x + ?x)) * -?x'
+    """
+    return _expression(expression, prefixes, 0)
+
+
+def _expression(expression: Expression, prefixes: Prefixes, outer: int) -> str:
+    """`outer` is how tightly what stands around the expression binds."""
+    if not isinstance(expression, Call):
+        return print_term(expression, prefixes)
+    name, arguments = expression.function, expression.arguments
+    if name not in OPERATORS:
+        return f"{name}({', '.join(_expression(a, prefixes, 0) for a in arguments)})"
+    if len(arguments) == 1:
+        inner = _expression(arguments[0], prefixes, 0)
+        plain = isinstance(arguments[0], Variable) or (inner[0].isalpha() and inner[-1] == ")")
+        return f"-{inner}" if plain else f"-({inner})"
+    own = OPERATORS[name]
+    left, right = _expression(arguments[0], prefixes, own), _expression(arguments[1], prefixes, own + 1)
+    text = f"{left} {name} {right}"
+    return f"({text})" if own < outer else text
+
+
 def print_literal(literal: Literal, prefixes: Prefixes = ()) -> str:
     """An atom, a negated atom or a comparison."""
     if isinstance(literal, Negation):
         return f"~{print_atom(literal.atom, prefixes)}"
     if isinstance(literal, Comparison):
-        left, right = print_term(literal.left, prefixes), print_term(literal.right, prefixes)
+        left, right = print_expression(literal.left, prefixes), print_expression(literal.right, prefixes)
         return f"{left} {literal.operator} {right}"
     return print_atom(literal, prefixes)
 
@@ -175,7 +205,7 @@ def _constants(program: Program) -> Iterator[Constant]:
         for atom in (*rule.heads, *rule.atoms, *rule.negations):
             yield from (term for term in atom.terms if isinstance(term, Constant))
         for comparison in rule.comparisons:
-            yield from (term for term in (comparison.left, comparison.right) if isinstance(term, Constant))
+            yield from (term for term in comparison.terms() if isinstance(term, Constant))
     for directive in (*program.imports, *program.exports):
         stack: list[object] = [value for _, value in directive.options]
         while stack:

@@ -17,6 +17,9 @@ from modulog.terms.model import Constant, Kind
 FORMATS = ("csv", "tsv", "dsv", "parquet", "rdf", "ntriples", "nquads", "turtle", "trig", "rdfxml")
 """What `@import` and `@export` can name."""
 
+KEYWORDS = ("FILTER", "BIND")
+"""Names that no predicate can have."""
+
 WELL_KNOWN = {
     "xsd": XSD,
     "rdf": RDF,
@@ -123,6 +126,8 @@ class Predicates(dict[tuple[str, int], Predicate]):
             raise BadTerm(
                 text, "`_` cannot name a predicate", "a predicate is a name, `<iri>` or `prefix:name`"
             )
+        if text in KEYWORDS:
+            raise BadTerm(text, f"`{text}` cannot name a predicate", "it has a meaning of its own in bodies")
         name = f"<{self.scope.iri(text)}>" if text[0] == "<" or ":" in text else text
         predicate = self[key] = Predicate(name, arity)
         return predicate

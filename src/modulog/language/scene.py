@@ -55,9 +55,9 @@ class Scene:
         """The innermost bracket that is still open."""
         stack: list[Token] = []
         for item in self.read:
-            if is_token(item, "LPAR", "LBRACE"):
+            if is_token(item, "LPAR", "LBRACE", "LSQB"):
                 stack.append(item)
-            elif is_token(item, "RPAR", "RBRACE"):
+            elif is_token(item, "RPAR", "RBRACE", "RSQB"):
                 stack.pop()
         return stack[-1] if stack else None
 
@@ -85,7 +85,8 @@ def scene_of(error: UnexpectedToken, text: str, source: str, query: bool) -> Sce
     if stack and (stack[0] is None or isinstance(stack[0], Tree)):
         del stack[0]  # the statements before this one
     read = tuple(_leaves(stack))
-    if read and is_token(read[-1], "DOT") and not query:
+    short = bool(read) and is_token(read[0], "PREFIX", "BASE") and is_token(read[-1], "IRI")
+    if short or (read and is_token(read[-1], "DOT") and not query):
         read = ()  # a statement that is complete, only not put away yet
     return Scene(source, text, error.token, read, frozenset(_accepted(error)), query)
 

@@ -8,24 +8,38 @@ could stand there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from modulog.errors import InternalError, ParseError, Position
 from modulog.language.scene import Scene, Slip, is_token, place, scene_of
 
+Detector = Callable[[Scene], Slip | None]
 
-def explain(error: UnexpectedInput, text: str, source: str, *, query: bool) -> ParseError:
-    """The error to show for what Lark raised."""
+_STARTS = ("ATOM", "NAME", "PNAME", "IRI", "LSQB")
+_DIRECTIVES = ("AT_PREFIX", "AT_BASE", "AT_IMPORT", "AT_EXPORT", "AT_OUTPUT", "PREFIX", "BASE")
+
+
+def explain(
+    error: UnexpectedInput,
+    text: str,
+    source: str,
+    *,
+    query: bool,
+    detectors: Sequence[Detector] | None = None,
+) -> ParseError:
+    """The error to show for what Lark raised: what the first detector says that recognises it."""
     if not isinstance(error, UnexpectedToken):
         raise InternalError(f"the grammar let a character through: {error}")
     scene = scene_of(error, text, source, query)
-    slip = next((slip for detect in _DETECTORS if (slip := detect(scene))), None) or _unexpected(scene)
+    found = (slip for detect in detectors or _DETECTORS if (slip := detect(scene)))
+    slip = next(found, None) or _unexpected(scene)
     return ParseError(slip.message, slip.position, text, slip.hint)
 
 
-def _quotes(scene: Scene) -> Slip | None:
+def quotes(scene: Scene) -> Slip | None:
+    """A string that nothing closes."""
     match = re.match(r"'''|\"\"\"|'|\"", scene.rest)
     if scene.token.type != "BAD" or not match:
         return None
@@ -44,7 +58,8 @@ def _quotes(scene: Scene) -> Slip | None:
     return Slip("this string is never closed", scene.here(len(scene.rest.split("\n")[0].rstrip())), hint)
 
 
-def _variable(scene: Scene) -> Slip | None:
+def variable(scene: Scene) -> Slip | None:
+    """A `?` without a name."""
     if not scene.rest.startswith("?") or scene.token.type != "BAD":
         return None
     return Slip(
@@ -56,7 +71,6 @@ _LATER = (
     (r"#\w+\s*\(", "aggregates such as `#sum(…)` are not supported yet"),
     (r"!\w+(?!\s*[\w(])", "existential variables such as `!v` are not supported yet"),
     (r"\$\w+", "parameters such as `$name` are not supported"),
-    (r"[+*/-]", "arithmetic (`+ - * /`) is not supported yet"),
 )
 
 
@@ -64,22 +78,10 @@ def _later(scene: Scene) -> Slip | None:
     """What the language does not have, or not yet."""
     for pattern, message in _LATER:
         if match := re.match(pattern, scene.rest):
-            if match[0][0] in "+-*/" and not scene.in_body and scene.open is None:
-                continue
             shown = match[0][:-1].rstrip() if match[0][-1] == "(" else match[0]
             return Slip(message, scene.here(len(shown)))
     last = scene.last
     name = is_token(last, "NAME", "PNAME", "IRI")
-    if name and scene.token.type == "LPAR" and not scene.directive:
-        return Slip(f"function calls such as `{last}(…)` are not supported yet", place(last, scene.source))
-    if scene.token.type in ("EQUALS", "COMPARE") and scene.in_body and is_token(last, "ATOM", "RPAR"):
-        return Slip("function calls in comparisons are not supported yet", place(last, scene.source))
-    if (
-        scene.token.type == "LPAR"
-        and is_token(last, "EQUALS", "COMPARE", "LPAR", "COMMA")
-        and not scene.directive
-    ):
-        return Slip("arithmetic with parentheses is not supported yet", scene.here(1))
     if name and last == "f" and re.match(r"[\"']", scene.rest) and last.end_pos == scene.token.start_pos:
         return Slip('format strings such as f"…" are not supported', place(last, scene.source))
     return None
@@ -94,11 +96,14 @@ def _directive(scene: Scene) -> Slip | None:
     return Slip(f"`{match[0]}` {word}", scene.here(len(match[0])), known)
 
 
-def _arrow(scene: Scene) -> Slip | None:
+def arrow(scene: Scene) -> Slip | None:
+    """Something that looks like the arrow between head and body."""
     match = re.match(r"<-|<=|<--|:[\u2010-\u2015\u2212]|:\s+-|:=|:\s|-:|->|=>|←|→|⟵|:(?=\w)", scene.rest)
     wanted = "ARROW" in scene.expected
     if not match or not wanted or scene.in_body:
         return None
+    if scene.token.type in _STARTS and (scene.token.line or 1) > scene.behind().line:
+        return None  # the next statement, and its first name has no prefix
     shown = match[0].rstrip()
     return Slip(
         f"`{shown}` is not the arrow of a rule", scene.here(len(shown)), "write `:-` between head and body"
@@ -112,7 +117,8 @@ def _negation(scene: Scene) -> Slip | None:
         return Slip("a head cannot be negated", scene.here(), head)
     if is_token(scene.last, "NAME") and scene.last == "not" and not scene.in_body and not scene.directive:
         return Slip("a head cannot be negated", place(scene.last, scene.source), head)
-    if match and "ATOM" in scene.expected and scene.token.type == "BAD":
+    literal = "ATOM" in scene.expected and {"NOT", "TERM"} & scene.expected != {"TERM"}
+    if match and literal and scene.token.type in ("BAD", "BANG"):
         return Slip(f"`{match[1]}` does not negate", scene.here(len(match[1])), "write `~p(…)` or `not p(…)`")
     if (
         is_token(scene.last, "NAME")
@@ -124,7 +130,8 @@ def _negation(scene: Scene) -> Slip | None:
     return None
 
 
-def _operator(scene: Scene) -> Slip | None:
+def operator(scene: Scene) -> Slip | None:
+    """An operator of another language."""
     last, rest = scene.last, scene.rest
     if is_token(last, "COMPARE", "EQUALS") and scene.token.start_pos == last.end_pos:
         both = last + rest[:1]
@@ -147,40 +154,39 @@ def _hash(scene: Scene) -> Slip | None:
     return Slip("`#` does not start a comment", scene.here(1), "comments start with `%` or `//`")
 
 
-def _bracket(scene: Scene) -> Slip | None:
-    """A parenthesis or a brace that is still open where the statement goes on or ends."""
+def bracket(scene: Scene) -> Slip | None:
+    """A bracket that is still open where the statement goes on or ends."""
     opened = scene.open
     if opened is None:
         return None
     if scene.token.type == "DOT" and is_token(scene.last, "NAME") and re.match(r"\.\w", scene.rest):
         return Slip("a name has no full stops", scene.here(1), "quote it to make a string")
-    closers = ("ARROW", "DOT", "$END", "RBRACE", "RPAR")
-    starts = scene.token.type in ("ATOM", "NAME", "PNAME", "IRI") or scene.token.type.startswith("AT_")
+    closers = ("ARROW", "DOT", "$END", "RBRACE", "RPAR", "RSQB")
+    starts = scene.token.type in _STARTS or scene.token.type in _DIRECTIVES
     later_line = starts and (scene.token.line or 1) > scene.behind().line
     if scene.token.type not in closers and not later_line:
         return None
-    close = ")" if opened == "(" else "}"
-    if (scene.token.type, close) in (("RPAR", ")"), ("RBRACE", "}")):
+    close, what = {"(": (")", "parenthesis"), "{": ("}", "brace"), "[": ("]", "bracket")}[str(opened)]
+    if scene.token == close:
         return None
-    what = "parenthesis" if opened == "(" else "brace"
     return Slip(f"this {what} is never closed", place(opened, scene.source), f"add `{close}`")
 
 
-def _stop(scene: Scene) -> Slip | None:
+def stop(scene: Scene) -> Slip | None:
     """A full stop or a comma that is missing before something that could only follow one."""
     kind = scene.token.type
-    starts = kind in ("ATOM", "NAME", "PNAME", "IRI")
+    starts = kind in _STARTS
     if not scene.read:
         return None
-    if scene.open is not None and "RPAR" in scene.expected and (starts or kind == "TERM"):
+    if scene.open is not None and {"RPAR", "RSQB"} & scene.expected and (starts or kind == "TERM"):
         return Slip("a comma is missing between two terms", scene.behind(), "separate terms by `,`")
     if "DOT" not in scene.expected or scene.last == ".":
         return None
     first = place(scene.read[0], scene.source)
     fresh = (scene.token.line or 1) > scene.behind().line and (scene.token.column or 1) <= first.column
-    if kind == "$END" or kind.startswith("AT_") or (starts and fresh):
+    if kind == "$END" or kind in _DIRECTIVES or (starts and fresh):
         return Slip("a full stop is missing", scene.behind(), "end each rule, fact and directive with ` .`")
-    if not starts and kind not in ("NOT", "TERM"):
+    if not starts and kind not in ("NOT", "FILTER", "BIND", "TERM"):
         return None
     if scene.in_body:
         return Slip("a comma is missing", scene.behind(), "separate the literals of a body by `,`")
@@ -203,7 +209,8 @@ def _bare(scene: Scene) -> Slip | None:
     return None
 
 
-def _number(scene: Scene) -> Slip | None:
+def number(scene: Scene) -> Slip | None:
+    """A word that starts like a number."""
     match = re.match(r"[0-9][\w.]*\w", scene.rest)
     if scene.token.type != "BAD" or not match:
         return None
@@ -211,7 +218,8 @@ def _number(scene: Scene) -> Slip | None:
     return Slip(f"`{match[0]}` is neither a number nor a name", scene.here(len(match[0])), hint)
 
 
-def _iri(scene: Scene) -> Slip | None:
+def iri(scene: Scene) -> Slip | None:
+    """An IRI with something in it that cannot be."""
     match = re.match(r"<[^\s>]*", scene.rest)
     if not match or "IRI" not in scene.expected or scene.token.type == "IRI":
         return None
@@ -221,20 +229,20 @@ def _iri(scene: Scene) -> Slip | None:
     return Slip("this IRI cannot be read", scene.here(len(match[0])), hint)
 
 
-_DETECTORS: tuple[Callable[[Scene], Slip | None], ...] = (
-    _quotes,
-    _variable,
+_DETECTORS: tuple[Detector, ...] = (
+    quotes,
+    variable,
     _directive,
-    _arrow,
+    arrow,
     _negation,
-    _operator,
+    operator,
     _later,
     _hash,
     _bare,
-    _iri,
-    _number,
-    _bracket,
-    _stop,
+    iri,
+    number,
+    bracket,
+    stop,
 )
 
 _MARKS = {
@@ -245,6 +253,9 @@ _MARKS = {
     "RPAR": "`)`",
     "LBRACE": "`{`",
     "RBRACE": "`}`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
+    "AS": "`AS`",
 }
 
 
@@ -263,16 +274,18 @@ def _unexpected(scene: Scene) -> Slip:
 
 def _wanted(expected: frozenset[str]) -> Iterator[str]:
     """Expected terminals in words."""
-    if "AT_IMPORT" in expected:
+    if "AT_BASE" in expected:
         yield "a fact, a rule or a directive"
-    elif "ATOM" in expected:
+    elif {"ATOM", "LSQB"} <= expected:
+        yield "an atom such as p:q[?x, ?y]" + (", NOT, FILTER or BIND" if "FILTER" in expected else "")
+    elif "ATOM" in expected and {"TERM", "NOT"} & expected != {"TERM"}:
         yield (
             "an atom such as p(?x), a negated atom or a comparison"
             if "TERM" in expected
             else "an atom such as p(?x)"
         )
     elif "TERM" in expected:
-        yield "a term: a variable, a name, a number, a string or an IRI"
+        yield f"a term: a variable, a {'' if 'WORD' in expected else 'name, a '}number, a string or an IRI"
     elif {"NAME", "PNAME", "IRI"} <= expected:
         yield "the name of a predicate"
     elif "NAME" in expected:

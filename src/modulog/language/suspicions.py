@@ -12,6 +12,7 @@ from modulog.errors import Position
 from modulog.language.model import Atom, Program, Rule
 from modulog.language.places import Diagnostic, atom_of, by_position, uses
 from modulog.language.printer import print_atom, print_predicate
+from modulog.language.triples import bridges
 
 
 def warnings(program: Program, text: str | None = None, *, known: Collection[str] = ()) -> list[Diagnostic]:
@@ -26,7 +27,7 @@ def _without_facts(program: Program, known: Collection[str]) -> Iterator[Diagnos
     made = (
         {fact.predicate.name for fact in program.facts} | {d.predicate for d in program.imports} | set(known)
     )
-    made |= {head.predicate.name for rule in program.rules for head in rule.heads}
+    made |= {head.predicate.name for rule in (*program.rules, *bridges(program)) for head in rule.heads}
     reads: dict[str, Position | None] = {}
     for rule in program.rules:
         for literal in rule.body:
@@ -36,25 +37,28 @@ def _without_facts(program: Program, known: Collection[str]) -> Iterator[Diagnos
         reads.setdefault(directive.predicate, directive.position)
     for name in program.outputs:
         reads.setdefault(name, None)
+    prefixes = dict(program.prefixes).items()
     for name, position in reads.items():
         if name not in made:
             near = difflib.get_close_matches(name, made, 1)
-            hint = f"; did you mean `{print_predicate(near[0])}`?" if near else ""
+            hint = f"; did you mean `{print_predicate(near[0], prefixes)}`?" if near else ""
             yield Diagnostic(
-                "no-facts", f"`{print_predicate(name)}` has no facts and no rules{hint}", position
+                "no-facts", f"`{print_predicate(name, prefixes)}` has no facts and no rules{hint}", position
             )
 
 
 def _same_but_case(program: Program) -> Iterator[Diagnostic]:
     first: dict[str, str] = {}
     seen: set[str] = set()
+    prefixes = dict(program.prefixes).items()
     for name, _, position in sorted(uses(program), key=lambda use: by_position(use[2])):
         if name in seen:
             continue
         seen.add(name)
         other = first.setdefault(name.casefold(), name)
         if other != name:
-            message = f"`{print_predicate(name)}` differs from `{print_predicate(other)}` only in case"
+            shown, before = print_predicate(name, prefixes), print_predicate(other, prefixes)
+            message = f"`{shown}` differs from `{before}` only in case"
             yield Diagnostic("only-case", message, position)
 
 
@@ -62,7 +66,8 @@ def _products(program: Program) -> Iterator[Diagnostic]:
     for rule in program.rules:
         groups = _groups(rule)
         if len(groups) > 1:
-            left, right = print_atom(groups[0][0]), print_atom(groups[1][0])
+            prefixes = dict(program.prefixes).items()
+            left, right = print_atom(groups[0][0], prefixes), print_atom(groups[1][0], prefixes)
             message = f"a Cartesian product: `{left}` and `{right}` share no variable"
             yield Diagnostic("product", message, groups[1][0].position)
 

@@ -1,15 +1,17 @@
-"""Pass 1: one head a rule, no assignments, nothing said twice.
+"""Pass 1: one head a rule, assignments settled, nothing said twice.
 
-`?x = t` assigns when nothing else binds ?x: the variable is replaced by t everywhere. A rule whose head is among its body atoms says
-nothing and is dropped.
+`?x = e` assigns when nothing else binds ?x. If e is a constant or a variable, ?x is replaced by it everywhere. If e is a call, comparisons and
+other calls speak of the call in place of ?x, so that they need no term for it; where ?x stands in a head or a negated atom, or
+nowhere else, the clause keeps the equation, with ?x on its left. A rule whose head is among its body atoms says nothing and is dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from modulog.language.model import Atom, Comparison, Rule, Term, Variable
+from modulog.language.expressions import replace_terms
+from modulog.language.model import Atom, Call, Comparison, Expression, Rule, Term, Variable, variables_of
 from modulog.planning.plan import Clause
 
 
@@ -19,19 +21,46 @@ def normalise(rules: tuple[Rule, ...]) -> tuple[Clause, ...]:
 
 
 def _clauses(rule: Rule) -> list[Clause]:
-    values, comparisons = assignments(rule.atoms, rule.comparisons)
-    atoms = tuple(dict.fromkeys(substitute(a, values) for a in rule.atoms))
-    negations = tuple(dict.fromkeys(substitute(a, values) for a in rule.negations))
-    heads = dict.fromkeys(substitute(a, values) for a in rule.heads)
-    return [Clause(head, atoms, negations, comparisons, rule) for head in heads if head not in atoms]
+    settled = settle(rule.atoms, rule.negations, rule.comparisons)
+    heads = dict.fromkeys(substitute(a, settled.values) for a in rule.heads)
+    return [
+        Clause(head, settled.atoms, settled.negations, settled.comparisons_for([head]), rule)
+        for head in heads
+        if head not in settled.atoms
+    ]
 
 
-def assignments(
-    atoms: tuple[Atom, ...], comparisons: tuple[Comparison, ...]
-) -> tuple[dict[Variable, Term], tuple[Comparison, ...]]:
-    """The values of variables that only an equation binds, and the comparisons that remain."""
+class Settled:
+    """A body without assignments: `values` has what each assigned variable stands for."""
+
+    def __init__(
+        self,
+        atoms: tuple[Atom, ...],
+        negations: tuple[Atom, ...],
+        values: dict[Variable, Expression],
+        tests: tuple[Comparison, ...],
+    ) -> None:
+        self.atoms = tuple(dict.fromkeys(substitute(a, values) for a in atoms))
+        self.negations = tuple(dict.fromkeys(substitute(a, values) for a in negations))
+        self.values, self.tests = values, tests
+
+    def comparisons_for(self, heads: Iterable[Atom]) -> tuple[Comparison, ...]:
+        """The tests, and the equations of computed variables that heads or negated atoms need, or that nobody needs."""
+        named = {v for atom in (*heads, *self.negations) for v in atom.variables()}
+        computed = {v: e for v, e in self.values.items() if isinstance(e, Call)}
+        inside = [c.left for c in self.tests] + [c.right for c in self.tests]
+        inside += [a for v, e in computed.items() if v in named for a in (e, *e.arguments)]
+        known = set(_calls(inside))
+        kept = [v for v, e in computed.items() if v in named or e not in known]
+        return (*self.tests, *(Comparison("=", v, computed[v]) for v in kept))
+
+
+def settle(
+    atoms: tuple[Atom, ...], negations: tuple[Atom, ...], comparisons: tuple[Comparison, ...]
+) -> Settled:
+    """Separate the equations that assign, in the order in which they can, from the comparisons that test."""
     bound = {v for atom in atoms for v in atom.variables()}
-    values: dict[Variable, Term] = {}
+    values: dict[Variable, Expression] = {}
     waiting, progress = list(dict.fromkeys(comparisons)), True
     while progress:
         progress = False
@@ -39,32 +68,46 @@ def assignments(
             pair = _assigned(comparison, bound)
             if pair is not None:
                 variable, value = pair
-                values[variable] = values.get(value, value) if isinstance(value, Variable) else value
+                values[variable] = _value(value, values)
                 bound.add(variable)
                 waiting.remove(comparison)
                 progress = True
                 break
-    rest = (replace(c, left=_value(c.left, values), right=_value(c.right, values)) for c in waiting)
-    return values, tuple(dict.fromkeys(rest))
+    tests = (replace(c, left=_value(c.left, values), right=_value(c.right, values)) for c in waiting)
+    return Settled(atoms, negations, values, tuple(dict.fromkeys(tests)))
 
 
-def _assigned(comparison: Comparison, bound: set[Variable]) -> tuple[Variable, Term] | None:
+def _assigned(comparison: Comparison, bound: set[Variable]) -> tuple[Variable, Expression] | None:
     if comparison.operator != "=":
         return None
     for variable, value in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
-        free = isinstance(variable, Variable) and variable not in bound
-        if free and (not isinstance(value, Variable) or value in bound):
-            assert isinstance(variable, Variable)
+        if isinstance(variable, Variable) and variable not in bound and set(variables_of(value)) <= bound:
             return variable, value
     return None
 
 
-def _value(term: Term, values: Mapping[Variable, Term]) -> Term:
-    return values.get(term, term) if isinstance(term, Variable) else term
+def _value(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:
+    """The expression with assigned variables replaced by what they stand for."""
+    if not values:
+        return expression
+    return replace_terms(expression, lambda t: values.get(t, t) if isinstance(t, Variable) else t)
 
 
-def substitute(atom: Atom, values: Mapping[Variable, Term]) -> Atom:
-    """The atom with variables replaced by their values."""
+def _calls(expressions: Iterable[Expression]) -> Iterable[Call]:
+    """The calls of expressions, those inside others included."""
+    for expression in expressions:
+        if isinstance(expression, Call):
+            yield expression
+            yield from _calls(expression.arguments)
+
+
+def substitute(atom: Atom, values: Mapping[Variable, Expression]) -> Atom:
+    """The atom with assigned variables replaced by their terms; computed ones stay."""
     if not values:
         return atom
-    return replace(atom, terms=tuple(_value(t, values) for t in atom.terms))
+    return replace(atom, terms=tuple(_term(t, values) for t in atom.terms))
+
+
+def _term(term: Term, values: Mapping[Variable, Expression]) -> Term:
+    value = values.get(term, term) if isinstance(term, Variable) else term
+    return term if isinstance(value, Call) else value

@@ -109,7 +109,7 @@ def _strings(buffer: Bytes, offsets: Offsets) -> pa.Array:
 
 def _turtle_array(dictionary: Dictionary, ids: Ids) -> pa.Array:
     """Terms in Turtle form: texts are made for the distinct terms, most of them a kind at a time."""
-    distinct, inverse = _distinct(ids, len(dictionary))
+    distinct, inverse = distinct_ids(ids, len(dictionary))
     kinds = dictionary.kinds(distinct)
     pieces, places = [], []
     for kind in np.unique(kinds).tolist():
@@ -124,7 +124,7 @@ def _turtle_array(dictionary: Dictionary, ids: Ids) -> pa.Array:
     return pa.concat_arrays(pieces).take(wrap(position[inverse]))
 
 
-def _distinct(ids: Ids, terms: int) -> tuple[Ids, npt.NDArray[np.integer[Any]]]:
+def distinct_ids(ids: Ids, terms: int) -> tuple[Ids, npt.NDArray[np.integer[Any]]]:
     """The distinct numbers in order, and where each of the given ones is among them."""
     if terms > 8 * len(ids):
         return np.unique(ids, return_inverse=True)

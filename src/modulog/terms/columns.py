@@ -73,7 +73,7 @@ def column_texts(array: pa.Array, *, typed: bool, marked: bool = False) -> Texts
 
     `marked` says that a byte 1 at the start is no part of the text, but marks a string.
     """
-    data, offsets = _buffers(array)
+    data, offsets = text_buffers(array)
     if not typed and not marked:
         return Texts(data, offsets[:-1], offsets[1:], Kind.STRING)
     starts, ends = offsets[:-1].copy(), offsets[1:].copy()
@@ -111,7 +111,7 @@ def _refuse_nulls(array: pa.Array, row: int) -> None:
         raise DataError(f"row {row + first}: a missing value; facts have a value in every place")
 
 
-def _buffers(array: pa.Array) -> tuple[Bytes, Offsets]:
+def text_buffers(array: pa.Array) -> tuple[Bytes, Offsets]:
     """The bytes of a text array and its offsets into them."""
     if pa.types.is_string_view(array.type):
         array = array.cast(pa.large_string())

@@ -7,7 +7,7 @@ laid out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
@@ -26,6 +26,11 @@ T = TypeVar("T", bound=np.generic)
 
 MOST_TERMS = 2**31 - 1
 _FEWEST_SLOTS = 1 << 10
+_FEW = 16  # texts that are looked for in one pass over all keys while there is no hash table
+_MOST_PASSES = 8  # after so many passes a hash table has been worth its making
+
+Loading = Callable[[], tuple[Bytes, Offsets]]
+"""Gives the keys of a dictionary, one after the other, and their offsets."""
 
 
 def frozen(array: npt.NDArray[T]) -> npt.NDArray[T]:
@@ -63,14 +68,67 @@ class Dictionary:
     [Constant(kind=<Kind.INTEGER: 2>, text='1', qualifier='')]
     """
 
-    __slots__ = ("__weakref__", "_counter", "_data", "_kinds", "_offsets", "_slots")
+    __slots__ = ("__weakref__", "_counter", "_data", "_kinds", "_loading", "_offsets", "_passes", "_slots")
 
     def __init__(self) -> None:
+        self._loading: Loading | None = None
+        self._passes = 0
         self._counter = np.zeros(1, np.int64)
         self._slots = np.zeros(_FEWEST_SLOTS, np.int64)
         self._data: Bytes = np.empty(_FEWEST_SLOTS * 8, np.uint8)
         self._offsets: Offsets = np.zeros(_FEWEST_SLOTS + 1, np.int64)
         self._kinds: Bytes = np.empty(_FEWEST_SLOTS, np.uint8)
+
+    @staticmethod
+    def opened(count: int, loading: Loading) -> Dictionary:
+        """A dictionary whose terms lie elsewhere: they are loaded when one of them is asked for, and hashed when one is added.
+
+        >>> d = Dictionary.opened(2, lambda: (np.frombuffer(b"\\x01a\\x01bc", np.uint8), np.array([0, 2, 5])))
+        >>> d.decode([1]), d.find([Constant(Kind.STRING, "a")]).tolist()
+        ([Constant(kind=<Kind.STRING: 1>, text='bc', qualifier='')], [0])
+        """
+        if count > MOST_TERMS:
+            raise DataError(f"a dictionary holds at most {MOST_TERMS:,} terms")
+        dictionary = Dictionary()
+        dictionary._counter[0], dictionary._loading = count, loading
+        return dictionary
+
+    def _load(self) -> None:
+        """Have the keys of an opened dictionary here; they get no hash table yet."""
+        if self._loading is not None:
+            data, offsets = self._loading()
+            self._data = np.require(data, np.uint8, ["C", "W"])
+            self._offsets = np.require(offsets, np.int64, ["C", "W"])
+            self._kinds = self._data[self._offsets[:-1]]
+            self._slots = np.empty(0, np.int64)
+            self._loading = None
+
+    def _hash(self) -> None:
+        """Have a hash table."""
+        self._load()
+        if not len(self._slots):
+            texts = Texts(self._data, self._offsets[:-1] + 1, self._offsets[1:], self._kinds)
+            slots = texts.hashes
+            slots <<= 32
+            slots |= np.arange(1, len(self) + 1)
+            size = _FEWEST_SLOTS
+            while len(self) > size // 2:
+                size *= 2
+            table = np.zeros(size, np.int64)
+            strings.move_slots(slots, table, _shift(size))
+            self._slots = table
+
+    def _scan(self, texts: Texts) -> npt.NDArray[np.int64] | None:
+        """The numbers of a few texts without a hash table, -1 for one that is unknown; None if a table is there or has become worth it."""
+        self._load()
+        if len(self._slots) or len(texts) > _FEW or self._passes == _MOST_PASSES:
+            return None
+        self._passes += 1
+        ids = np.empty(len(texts), np.int64)
+        strings.scan_texts(
+            texts.data, texts.starts, texts.ends, texts.kinds, self._data, self._offsets, len(self), ids
+        )
+        return ids
 
     def __len__(self) -> int:
         return int(self._counter[0])
@@ -82,7 +140,11 @@ class Dictionary:
     def find(self, constants: Sequence[Constant]) -> npt.NDArray[np.int64]:
         """The number of each constant, -1 for one that is unknown; nothing is added."""
         texts = _texts(constants)
+        found = self._scan(texts)
+        if found is not None:
+            return found
         ids = np.empty(len(texts), np.int64)
+        self._hash()
         strings.find_texts(
             texts.data,
             texts.starts,
@@ -115,7 +177,11 @@ class Dictionary:
 
     def encode_texts(self, texts: Texts) -> Ids:
         """The number of each text; new ones are added."""
+        found = self._scan(texts)
+        if found is not None and (found >= 0).all():
+            return found.astype(np.uint32)
         ids = np.empty(len(texts), np.uint32)
+        self._hash()
         done = 0
         while True:
             done = strings.insert_texts(
@@ -148,6 +214,7 @@ class Dictionary:
 
     def reserve(self, terms: int, size: int) -> None:
         """Make room for so many more terms with so many bytes of keys."""
+        self._hash()
         terms += len(self)
         size += int(self._offsets[len(self)])
         if terms > MOST_TERMS:
@@ -186,10 +253,12 @@ class Dictionary:
 
     def kinds(self, ids: npt.ArrayLike) -> Bytes:
         """The kind of each of these numbers."""
-        return self._kinds[self._checked(ids)]
+        wanted = self._checked(ids)
+        return self._kinds[wanted]
 
     def arrays(self) -> tuple[Bytes, Offsets, Bytes]:
         """Keys, offsets and kinds as kernels read them; valid until the dictionary grows."""
+        self._load()
         return self._data, self._offsets, self._kinds
 
     def memory(self) -> int:
@@ -197,6 +266,8 @@ class Dictionary:
         return self._slots.nbytes + self._data.nbytes + self._offsets.nbytes + self._kinds.nbytes
 
     def _checked(self, ids: npt.ArrayLike) -> Ids:
+        """The numbers as an array; the terms are here when it returns."""
+        self._load()
         wanted = np.ascontiguousarray(ids, np.uint32)
         if len(wanted) and int(wanted.max()) >= len(self):
             raise InternalError(f"the dictionary has no term {int(wanted.max())}")

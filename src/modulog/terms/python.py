@@ -17,7 +17,6 @@ from modulog.errors import DataError
 from modulog.terms.canonical import (
     INTEGER_MAX,
     INTEGER_MIN,
-    RDF,
     XSD,
     decimal_text,
     format_double,
@@ -27,7 +26,7 @@ from modulog.terms.canonical import (
 from modulog.terms.model import Constant, Kind
 
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
-_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*(--(ltr|rtl))?")
 _BLANK = re.compile(r"[\w:](?:[\w:.\-\u00b7]*[\w:\-\u00b7])?")
 
 
@@ -77,7 +76,7 @@ class BlankNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedLiteral:
-    """A text with a language or a datatype, one of the two.
+    """A text with a language or a datatype, one of the two; behind the language may stand a direction: "ar--rtl".
 
     >>> TaggedLiteral("chat", language="fr")
     TaggedLiteral('chat', language='fr')
@@ -223,7 +222,7 @@ def _pyoxigraph(value: Any) -> Constant | None:
         return Constant(Kind.BLANK, value.value)
     if isinstance(value, pyoxigraph.Literal):
         if value.language:
-            return language(value.value, value.language)
-        if value.datatype.value != f"{RDF}dirLangString":
-            return literal(value.value, value.datatype.value)
+            direction = getattr(value, "direction", None)
+            return language(value.value, value.language + (f"--{direction}" if direction else ""))
+        return literal(value.value, value.datatype.value)
     return None

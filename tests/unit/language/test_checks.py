@@ -34,6 +34,32 @@ def refused(text: str) -> ProgramError:
         ("p(_) :- q(a) .", 1, 3, "`_` in a head has no value", "name the variable"),
         ("p(a, ?x) .", 1, 6, "a fact has no variables, this one has `?x`", "write a constant"),
         ("p(_) .", 1, 3, "a fact has no variables, this one has `_`", "write a constant"),
+        (
+            "p(?x) :- q(?x), ?y + 1 < 3 .",
+            1,
+            17,
+            "`?y` is computed with, but nothing gives it a value",
+            "use `?y`",
+        ),
+        ("p(?x) :- q(?x), 1 = ?y + ?x .", 1, 21, "`?y` is computed with", "use `?y`"),
+        ("p(?x) :- q(?x), ?y = ?y + 1 .", 1, 17, "`?y` is assigned from itself", "use `?y`"),
+        (
+            "p(?x) :- q(?x),\n ?y = ?z + 1, ?z = ?y - 1 .",
+            2,
+            2,
+            "`?y` and `?z` are assigned from each other",
+            "use `?y`",
+        ),
+        (
+            "p(?a) :- q(?x), ?a = ?b + 1, ?b = ABS(?c), ?c = -?a .",
+            1,
+            3,
+            "`?a` and `?b` and `?c` are",
+            "use `?a`",
+        ),
+        ("p(?x) :- q(?x), FILTER(?x < 1 || ?y > ?x) .", 1, 34, "`?y` is compared", "use `?y`"),
+        ("p(?x + ?y) :- q(?x) .", 1, 8, "`?y` is computed with", "use `?y`"),
+        ("p(?x) :- q(?x), ?x = _ + 1 .", 1, 22, "`_` in a comparison has no value", "name the variable"),
     ],
 )
 def test_unsafe(text: str, line: int, column: int, message: str, hint: str) -> None:
@@ -55,6 +81,10 @@ def test_unsafe(text: str, line: int, column: int, message: str, hint: str) -> N
         "p(a) :- ~q(a) .",
         "p(?x) :- q(?x), c = d .",
         "p(?x) :- q(?x), ?y = 3, ~r(?y), ?y < ?x .",
+        "p(?z) :- ?z = ?y * 2, ?x + 1 = ?y, q(?x) .",
+        "p(?x + 1) :- q(?x) .",
+        "p(?y) :- q(?x), BIND(?x + 1 AS ?y), FILTER(!(?y = 3) || ?x = 2) .",
+        "p(1 + 2) .",
     ],
 )
 def test_safe(text: str) -> None:

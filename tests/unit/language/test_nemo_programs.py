@@ -13,7 +13,13 @@ from modulog.language.printer import print_program
 
 DATA = Path(os.environ.get("MODULOG_DATA") or Path(__file__).parents[4] / "shared" / "data")
 PROGRAMS = sorted((DATA / "testcases" / "nemo").rglob("*.rls"))
-WORDS = ("not supported", "unknown format", "neither a number nor a name", "of a negated atom")
+WORDS = (
+    "not supported",
+    "unknown format",
+    "neither a number nor a name",
+    "of a negated atom",
+    "there is no function",
+)
 
 
 @pytest.mark.skipif(not PROGRAMS, reason="Nemo's test programs are not here")

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from modulog.language.model import (
     Atom,
+    Call,
     Comparison,
     Directive,
+    Expression,
     Literal,
     Negation,
     Predicate,
@@ -38,7 +40,7 @@ NASTY = st.one_of(
     ),
 )
 NAMES = st.from_regex(r"[A-Za-zé_][A-Za-z0-9_-]{0,4}", fullmatch=True).filter(
-    lambda name: name not in ("not", "_")
+    lambda name: name not in ("not", "_", "BIND", "FILTER")
 )
 NAMESPACES = st.sampled_from(["http://e.org/", "http://e.org/a#", "urn:x:", "relative/", ""])
 IRIS = st.one_of(st.builds(str.__add__, NAMESPACES, st.one_of(NAMES, NASTY)), NASTY)
@@ -72,7 +74,20 @@ def _atom(name: str, terms: list[Term]) -> Atom:
 
 
 ATOMS = st.builds(_atom, PREDICATES, st.lists(TERMS, max_size=4))
-COMPARISONS = st.builds(Comparison, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), TERMS, TERMS)
+EXPRESSIONS: st.SearchStrategy[Expression] = st.recursive(
+    TERMS,
+    lambda inner: st.one_of(
+        st.builds(Call, st.sampled_from("+-*/"), st.tuples(inner, inner)),
+        st.builds(Call, st.sampled_from(["-", "ABS", "STR"]), st.tuples(inner)),
+        st.builds(
+            Call, st.sampled_from(["SKOLEM", "CONCAT"]), st.lists(inner, min_size=1, max_size=3).map(tuple)
+        ),
+    ),
+    max_leaves=5,
+)
+COMPARISONS = st.builds(
+    Comparison, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), EXPRESSIONS, EXPRESSIONS
+)
 LITERALS: st.SearchStrategy[Literal] = st.one_of(ATOMS, st.builds(Negation, ATOMS), COMPARISONS)
 RULES = st.builds(
     Rule,

@@ -122,3 +122,37 @@ def test_texts_that_differ_in_one_byte(length: int) -> None:
         other = one.copy()
         other[place] = 98
         assert not same_text(one, 0, other, 0, length)
+
+
+@given(
+    there=st.lists(CONSTANTS, unique=True, max_size=30),
+    steps=st.lists(
+        st.tuples(st.booleans(), st.lists(CONSTANTS, max_size=20), st.lists(st.integers(0, 29), max_size=20)),
+        max_size=12,
+    ),
+)
+def test_opened_is_the_same(
+    there: list[Constant], steps: list[tuple[bool, list[Constant], list[int]]]
+) -> None:
+    """A dictionary that is loaded when it is first asked for answers as the one it came from, hashed or not."""
+    original = Dictionary()
+    original.encode(there)
+    loads = []
+
+    def load() -> tuple[np.ndarray, np.ndarray]:
+        loads.append(1)
+        return original.keys(np.arange(len(there)))
+
+    opened = Dictionary.opened(len(there), load)
+    assert len(opened) == len(there)
+    assert not loads
+    for adds, new, old in steps:
+        terms = [*new, *(there[i % len(there)] for i in old if there)]
+        if adds:
+            assert opened.encode(terms).tolist() == original.encode(terms).tolist()
+        else:
+            assert opened.find(terms).tolist() == original.find(terms).tolist()
+    ids = np.arange(len(original))
+    assert opened.decode(ids) == original.decode(ids)
+    assert opened.kinds(ids).tolist() == original.kinds(ids).tolist()
+    assert len(loads) == 1

@@ -1,0 +1,129 @@
+"""Mistakes of syntax in RDFox's notation, in plain words: the detectors of `slips` that fit, and its own."""
+
+from __future__ import annotations
+
+import re
+
+from lark.exceptions import UnexpectedInput
+
+from modulog.errors import ParseError, Position
+from modulog.language import slips
+from modulog.language.scene import Scene, Slip, is_token, place
+
+
+def explain(error: UnexpectedInput, text: str, source: str, *, query: bool) -> ParseError:
+    """The error to show for what Lark raised."""
+    return slips.explain(error, text, source, query=query, detectors=_DETECTORS)
+
+
+_HINTS = {
+    "aggregate": "compute the numbers beforehand and load them as facts",
+    "exists": "negate one atom, with `_` for each variable that stands only there: `NOT p:q[?x, _]`",
+    "not": "negate one atom, without parentheses; for several define a predicate of its own and negate that",
+    "optional": "write one rule with the atom and one without",
+}
+
+
+def _unsupported(scene: Scene) -> Slip | None:
+    """What RDFox has and this reader has not."""
+    for item in (*scene.read, scene.token):
+        if is_token(item, "UNSUPPORTED"):
+            return without(item, place(item, scene.source))
+    named = re.match(r"(?:<[^\s>]*>|(?:\w[\w.-]*)?:[\w-]+|\?\w+)(?=\s*(?:[,.](?!\w)|:-))", scene.rest)
+    if named and is_token(scene.last, "ATOM", "RSQB") and scene.behind().line == scene.here().line:
+        hint = f"without a name an atom reads every graph; one graph is `quad(?s, ?p, ?o, {named[0]})`"
+        return Slip("an atom in a named graph is not supported", scene.here(len(named[0])), hint)
+    return None
+
+
+def without(text: str, where: Position) -> Slip:
+    """What to say of a feature that RDFox has and this reader has not."""
+    words = " ".join(text.upper().split())
+    key = "exists" if "EXISTS" in words else words.lower()
+    feature = words if key == "exists" else f"{words} (…)"
+    return Slip(f"`{feature}` is not supported", where, _HINTS[key])
+
+
+def _directive(scene: Scene) -> Slip | None:
+    match = re.match(r"@\w*", scene.rest)
+    if not match or scene.token.type != "BAD" or scene.read:
+        return None
+    known = "directives are PREFIX and BASE; facts are loaded by the command line or `Reasoner.load`"
+    return Slip(f"`{match[0]}` is not a directive of this syntax", scene.here(len(match[0])), known)
+
+
+def _comment(scene: Scene) -> Slip | None:
+    match = re.match(r"%|//|--", scene.rest)
+    if not match or (scene.open is not None and match[0] != "%"):
+        return None
+    return Slip(
+        f"`{match[0]}` does not start a comment here", scene.here(len(match[0])), "comments start with `#`"
+    )
+
+
+def _negation(scene: Scene) -> Slip | None:
+    match = re.match(r"(~|!|¬|-|\\\+)\s*(?=[\w<:\[])", scene.rest)
+    hint = "write `NOT p:q[?x, ?y]`"
+    if is_token(scene.last, "NAME") and scene.last.upper() == "NOT" and not scene.in_body:
+        where = place(scene.last, scene.source)
+        return Slip("a head cannot be negated", where, "negate in the body, behind `:-`")
+    if match and "ATOM" in scene.expected:
+        return Slip(f"`{match[1]}` does not negate here", scene.here(len(match[1])), hint)
+    return None
+
+
+def _condition(scene: Scene) -> Slip | None:
+    """A comparison or an assignment without FILTER or BIND around it."""
+    if not scene.in_body or "FILTER" not in scene.expected:
+        return None
+    if scene.token.type not in ("TERM", "LPAR", "BAD") or not re.match(r"[?(\"'\d]", scene.rest):
+        return None
+    stretch = re.match(r"[^,\n]*?(?=\s*(?:,|\.?\s*$|\s\.))", scene.rest, re.MULTILINE)
+    shown = stretch[0] if stretch and stretch[0] else str(scene.token)
+    hint = "write `FILTER(?x != ?y)` for a condition, `BIND(?x + 1 AS ?y)` to give a variable its value"
+    return Slip("a condition stands inside FILTER", scene.here(len(shown)), hint)
+
+
+def _constant(scene: Scene) -> Slip | None:
+    """A bare name where a term belongs: only the other syntax has those."""
+    match = re.match(r"[^\W\d][\w-]*(?![\w:(-])", scene.rest)
+    if not match or "WORD" not in scene.expected or scene.token.type not in ("NAME", "BAD", "A"):
+        return None
+    hint = f'quote a string: "{match[0]}"; give an IRI its prefix: `p:{match[0]}`'
+    return Slip(f"`{match[0]}` is no term", scene.here(len(match[0])), hint)
+
+
+def _bare(scene: Scene) -> Slip | None:
+    """A name where an atom belongs, or a triple without its brackets."""
+    last = scene.last
+    if not is_token(last, "NAME", "PNAME", "IRI") or "LSQB" not in scene.expected:
+        return None
+    where = place(last, scene.source)
+    if scene.token.type in ("COMMA", "DOT", "ARROW", "$END"):
+        return Slip(f"`{last}` alone is not an atom", where, f"write its arguments in brackets: `{last}[?x]`")
+    if scene.token.type in ("PNAME", "IRI", "TERM", "NAME", "A", "WORD"):
+        return Slip(
+            "a triple stands in brackets",
+            where,
+            "write `[s, p, o]`, with commas; or put facts into a Turtle file",
+        )
+    return None
+
+
+_DETECTORS: tuple[slips.Detector, ...] = (
+    slips.quotes,
+    slips.variable,
+    _unsupported,
+    _directive,
+    slips.arrow,
+    _comment,
+    _negation,
+    _condition,
+    slips.operator,
+    _bare,
+    _constant,
+    slips.iri,
+    slips.number,
+    slips.bracket,
+    slips.stop,
+)

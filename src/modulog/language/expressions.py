@@ -1,0 +1,38 @@
+"""Function calls as both syntaxes make them: a known name, the right number of arguments."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+
+from modulog.language.model import Call, Expression, Term
+from modulog.language.reading import BadTerm
+from modulog.terms.functions import FUNCTIONS
+
+
+def make_call(name: str, arguments: Sequence[Expression]) -> Call:
+    """The call of a function, whose name may be in small letters; a BadTerm if there is no such function.
+
+    >>> make_call("strlen", [])
+    Traceback (most recent call last):
+    modulog.language.reading.BadTerm: `STRLEN` takes 1 argument, not 0
+    """
+    function = name.upper()
+    if function not in FUNCTIONS:
+        named = sorted(f for f in FUNCTIONS if f.isalpha())
+        near = difflib.get_close_matches(function, named, 1)
+        hint = f"did you mean {near[0]}?" if near else f"functions are {', '.join(named)}"
+        raise BadTerm(name, f"there is no function `{name}`", hint)
+    least, most = FUNCTIONS[function]
+    if len(arguments) < least or (most is not None and len(arguments) > most):
+        wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} or {most}"
+        plural = "" if wanted == "1" else "s"
+        raise BadTerm(name, f"`{function}` takes {wanted} argument{plural}, not {len(arguments)}")
+    return Call(function, tuple(arguments))
+
+
+def replace_terms(expression: Expression, value: Callable[[Term], Expression]) -> Expression:
+    """The expression with every constant and variable replaced by its value."""
+    if isinstance(expression, Call):
+        return Call(expression.function, tuple(replace_terms(a, value) for a in expression.arguments))
+    return value(expression)

@@ -1,0 +1,28 @@
+"""The functions that rules may use: their names, how many arguments they take, and what they are for.
+
+`terms/arithmetic.py` and `terms/compute.py` say what they give. Names are in upper case; the operators are written between their arguments.
+"""
+
+from __future__ import annotations
+
+OPERATORS = {"+": 1, "-": 1, "*": 2, "/": 2}
+"""Operators between two expressions; those with the higher number bind tighter."""
+
+FUNCTIONS: dict[str, tuple[int, int | None]] = {
+    "+": (2, 2),
+    "-": (1, 2),
+    "*": (2, 2),
+    "/": (2, 2),
+    "ABS": (1, 1),
+    "INT": (1, 1),
+    "STR": (1, 1),
+    "STRLEN": (1, 1),
+    "UCASE": (1, 1),
+    "LCASE": (1, 1),
+    "CONCAT": (1, None),
+    "SKOLEM": (1, None),
+}
+"""The least and the greatest number of arguments of each function; None: as many as one likes."""
+
+NUMERIC = frozenset({"+", "-", "*", "/", "ABS", "INT"})
+"""Functions from numbers to numbers."""
