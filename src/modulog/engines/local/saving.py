@@ -1,0 +1,155 @@
+"""Relations and terms of the local engine into a store: facts sorted as in a run, in files that several threads write.
+
+Ids are written as differences, bit-packed: sorted facts then take two to three bytes each, and writing and reading are faster than without.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from modulog.engines.backend import Kept, Stored
+from modulog.engines.local.relation import PlainRelation
+from modulog.engines.local.runs import Run, concatenate, places
+from modulog.kernels import packing, sorting
+from modulog.kernels.types import Words
+from modulog.store.manifest import FactsFile, StoredRelation, TermsFile
+from modulog.store.writing import Draft
+from modulog.terms.arrow import wrap
+from modulog.terms.dictionary import Dictionary
+
+FACTS = 1 << 22  # facts in a file, so that several threads write and read a large relation
+TERMS = 1 << 21  # terms in a file
+GROUP = 1 << 19  # rows in a row group
+HELD = 1 << 23  # facts that may wait to be written
+
+Pending = tuple[StoredRelation, Sequence["Future[FactsFile]"]]
+
+
+def save(draft: Draft, dictionary: Dictionary, relations: Iterable[Kept]) -> Stored:
+    """Write terms and relations; answers what the manifest says of them."""
+    with ThreadPoolExecutor() as threads:
+        terms = save_terms(draft, dictionary, threads)
+        pending: deque[Pending] = deque()
+        stored: list[StoredRelation] = []
+        held = 0
+        for number, (predicate, role, relation) in enumerate(relations):
+            assert isinstance(relation, PlainRelation)
+            entry = StoredRelation(number, predicate, role, relation.size("all"))
+            pending.append((entry, save_facts(draft, entry, relation, threads)))
+            # Relations are sorted while those before them are written, which may be copies: not too many are held.
+            held += entry.rows
+            while held > HELD:
+                stored.append(_finished(*pending.popleft()))
+                held -= stored[-1].rows
+        stored += [_finished(*one) for one in pending]
+        return tuple(f.result() for f in terms), tuple(stored)
+
+
+def _finished(entry: StoredRelation, files: Sequence[Future[FactsFile]]) -> StoredRelation:
+    return replace(entry, files=tuple(file.result() for file in files))
+
+
+def save_facts(
+    draft: Draft, entry: StoredRelation, relation: PlainRelation, threads: ThreadPoolExecutor
+) -> Sequence[Future[FactsFile]]:
+    """Write all facts of a relation."""
+    arity, rows = relation.arity, entry.rows
+    if not rows or not arity:
+        return []
+    return write_words(draft, entry, sorted_words(relation), threads)
+
+
+def write_words(
+    draft: Draft, entry: StoredRelation, words: Words, threads: ThreadPoolExecutor, sign: int = 1
+) -> Sequence[Future[FactsFile]]:
+    """Write sorted facts of a relation that has arguments."""
+    arity, rows = entry.predicate.arity, words.shape[1]
+    return [
+        threads.submit(
+            _write_facts,
+            draft,
+            draft.new_facts(arity, entry.number),
+            words,
+            arity,
+            start,
+            min(rows, start + FACTS),
+            sign,
+        )
+        for start in range(0, rows, FACTS)
+    ]
+
+
+def sorted_words(relation: PlainRelation) -> Words:
+    """The facts of a relation, sorted by their arguments; a run that is sorted so is not copied."""
+    layers = relation.layers("all")
+    run = concatenate(relation.arity, [reduce(Run.without, layer.hidden, layer.run) for layer in layers])
+    natural = tuple(range(relation.arity))
+    for order in run.orders:
+        if order.is_sorted and order.permutation == natural:
+            return order.words
+    return sorting.sort_words(run.words())
+
+
+def _write_facts(
+    draft: Draft, path: str, words: Words, arity: int, start: int, stop: int, sign: int
+) -> FactsFile:
+    schema = pa.schema([pa.field(f"c{j}", pa.int64(), nullable=False) for j in range(arity)])
+    natural = places(tuple(range(arity)))
+    least, greatest = np.full(arity, 2**31, np.int64), np.full(arity, -1, np.int64)
+    with (
+        draft.create(path) as output,
+        pq.ParquetWriter(
+            output, schema, compression="none", use_dictionary=False, column_encoding="DELTA_BINARY_PACKED"
+        ) as writer,
+    ):
+        for at in range(start, stop, GROUP):
+            columns = packing.unpack(words, natural, at, min(stop, at + GROUP))
+            low, high = packing.ranges(columns)
+            least, greatest = np.minimum(least, low), np.maximum(greatest, high)
+            arrays = [wrap(column.astype(np.int64)) for column in columns]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+    bounds = tuple(zip(least.tolist(), greatest.tolist(), strict=True))
+    return FactsFile(path, output.bytes, output.checksum, stop - start, bounds, sign=sign)
+
+
+def save_terms(
+    draft: Draft, dictionary: Dictionary, threads: ThreadPoolExecutor, first: int = 0
+) -> Sequence[Future[TermsFile]]:
+    """Write the terms from a number on."""
+    count = len(dictionary)
+    return [
+        threads.submit(_write_terms, draft, draft.new_terms(), dictionary, at, min(count, at + TERMS))
+        for at in range(first, count, TERMS)
+    ]
+
+
+def _write_terms(draft: Draft, path: str, dictionary: Dictionary, start: int, stop: int) -> TermsFile:
+    data, offsets, _ = dictionary.arrays()
+    schema = pa.schema(
+        [pa.field("id", pa.int64(), nullable=False), pa.field("key", pa.large_string(), nullable=False)]
+    )
+    content = pa.py_buffer(data)
+    with (
+        draft.create(path) as output,
+        pq.ParquetWriter(
+            output,
+            schema,
+            compression="lz4",
+            use_dictionary=False,
+            column_encoding={"id": "DELTA_BINARY_PACKED", "key": "PLAIN"},
+        ) as writer,
+    ):
+        for at in range(start, stop, GROUP):
+            end = min(stop, at + GROUP)
+            keys = pa.LargeStringArray.from_buffers(end - at, pa.py_buffer(offsets[at : end + 1]), content)
+            ids = wrap(np.arange(at, end, dtype=np.int64))
+            writer.write_batch(pa.record_batch([ids, keys], schema=schema))
+    return TermsFile(path, output.bytes, output.checksum, stop - start, start)
