@@ -1,7 +1,7 @@
 """Runs the folders beside this file: one program, its facts, and what must follow from them.
 
-    <name>/program.rls              the rules, with a comment that says what the case is about
-    <name>/facts/*.csv              loaded as a user would load the folder
+    <name>/program.rls              the rules, with a comment that says what the case is about; or program.dlog
+    <name>/facts/                   loaded as a user would load the folder
     <name>/expected/*.csv           all facts of the predicate the file is named for; `()` is the fact without arguments
     <name>/updates/01/add/*.csv     explicit facts that come, `delete/` those that go, both at once,
     <name>/updates/01/expected/     and what holds afterwards
@@ -19,14 +19,16 @@ import pytest
 
 from modulog import Reasoner
 from modulog.errors import ModulogError
-from values import Row, predicate_of, read_csv, rows_of_python, rows_to_python
+from values import Row, predicate_of, program_of, read_csv, rows_of_python, rows_to_python
 
 HERE = Path(__file__).parent
-FOLDERS = sorted(p.parent for p in HERE.glob("*/program.rls"))
+FOLDERS = sorted(p.parent for p in HERE.glob("*/program.*"))
 ERRORS = [f for f in FOLDERS if (f / "error.txt").exists()]
 RESULTS = [f for f in FOLDERS if f not in ERRORS]
 OPTIONS = [{"modules": modules} for modules in ("auto", "off")]
 """The switches of the reasoner that choose how facts are computed and kept."""
+UPDATING = [o | {"maintenance": how} for o in OPTIONS for how in ("auto", "dred", "dredc", "recompute")]
+"""With those that choose how they are brought up to date."""
 
 # Cases about empty predicates and products are warned about.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -34,9 +36,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 by_name = pytest.mark.parametrize("folder", RESULTS, ids=lambda f: f.name)
 
 
-def loaded(folder: Path, options: dict[str, Any], engine: str) -> Any:
-    """A reasoner with the program and the facts of a case, and switches; not typed, as updates come later."""
-    reasoner = Reasoner(folder / "program.rls", engine=engine, **options)
+def loaded(folder: Path, options: dict[str, Any], engine: str) -> Reasoner:
+    """A reasoner with the program and the facts of a case, and switches."""
+    reasoner = Reasoner(program_of(folder), engine=engine, **options)
     if (folder / "facts").is_dir():
         reasoner.load(folder / "facts")
     return reasoner
@@ -61,11 +63,9 @@ def test_results(folder: Path, options: dict[str, str], engine: str) -> None:
     check(loaded(folder, options, engine), folder / "expected")
 
 
-@pytest.mark.parametrize("folder", [f for f in RESULTS if (f / "updates").is_dir()], ids=lambda f: f.name)
-def test_updates(folder: Path, engine: str) -> None:
-    if not hasattr(Reasoner, "update"):
-        pytest.skip("facts cannot be updated yet")
-    reasoner = loaded(folder, {}, engine)
+def play(folder: Path, options: dict[str, str], engine: str) -> None:
+    """The updates of a case, one after the other."""
+    reasoner = loaded(folder, options, engine)
     reasoner.materialise()
     for step in sorted((folder / "updates").iterdir()):
         reasoner.update(
@@ -73,6 +73,12 @@ def test_updates(folder: Path, engine: str) -> None:
             delete={p: rows_to_python(rows) for p, rows in read(step / "delete").items()},
         )
         check(reasoner, step / "expected")
+
+
+@pytest.mark.parametrize("options", UPDATING, ids=lambda o: f"modules-{o['modules']}-{o['maintenance']}")
+@pytest.mark.parametrize("folder", [f for f in RESULTS if (f / "updates").is_dir()], ids=lambda f: f.name)
+def test_updates(folder: Path, options: dict[str, str], engine: str) -> None:
+    play(folder, options, engine)
 
 
 @pytest.mark.parametrize("folder", ERRORS, ids=lambda f: f.name)
@@ -89,7 +95,7 @@ def test_folder_is_complete(folder: Path) -> None:
     """A case expects something, says what it is about, and each of its updates does too."""
     if folder in ERRORS:
         return
-    assert (folder / "program.rls").read_text(encoding="utf-8").startswith("%")
+    assert program_of(folder).read_text(encoding="utf-8").startswith(("%", "#"))
     assert list((folder / "expected").glob("*.csv"))
     for step in folder.glob("updates/*"):
         assert list(step.glob("expected/*.csv"))

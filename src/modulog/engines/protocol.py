@@ -5,7 +5,8 @@ variable is a string, a constant the integer id of its term, and None stands for
 
 Versions of a relation inside a fixpoint: `old` (I), `delta` (Δ) and `all` (I ∪ Δ). During an update also `before` (I), `after`
 ((I \\ D) ∪ A), `kept` (I \\ (D \\ A)), `either` (I ∪ A), `gone` (D \\ A) and `come` (A \\ D), D and A being what has been retracted
-and merged since `begin`.
+and merged since `begin`. While facts are leaving, Δ is part of what is there: `all` is (I \\ D) ∪ A, `old` the same without Δ.
+Outside an update `before`, `after`, `kept` and `either` are the present state, `gone` and `come` empty.
 """
 
 from __future__ import annotations
@@ -69,16 +70,45 @@ class AntiJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """A comparison of two values, variables or constants: `= != < <= > >=`, or `is` for the same term."""
+class Compute:
+    """A function of values: its name, and variables, constants or other functions' values as its arguments."""
 
-    operator: str
-    left: str | int
-    right: str | int
+    function: str
+    arguments: tuple[Value, ...]
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return tuple(v for v in (self.left, self.right) if isinstance(v, str))
+        """The variables, each once."""
+        return tuple(dict.fromkeys(v for argument in self.arguments for v in variables_of(argument)))
+
+
+Value = str | int | Compute
+
+
+def variables_of(value: Value) -> tuple[str, ...]:
+    """The variables that a value needs."""
+    if isinstance(value, Compute):
+        return value.variables
+    return (value,) if isinstance(value, str) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison of two values: `= != < <= > >=`, or, of variables and constants only, `is` for the same term."""
+
+    operator: str
+    left: Value
+    right: Value
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of both sides, with repetitions."""
+        return (*variables_of(self.left), *variables_of(self.right))
+
+    @property
+    def computes(self) -> bool:
+        """Whether a side is more than a variable or a constant."""
+        return isinstance(self.left, Compute) or isinstance(self.right, Compute)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,11 +122,14 @@ class Where:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extend:
-    """Each row with one more variable: a constant, or a copy of another variable."""
+    """Each row with one more variable: a constant, a copy of another variable, or what a function gives.
+
+    A row for which the function has no value is left out. New terms have their ids before anybody sees the row.
+    """
 
     child: Expr
     variable: str
-    value: str | int
+    value: Value
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -137,13 +170,14 @@ class Union:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The rows of a table; its columns are the variables. A table without columns and with one row is "true"."""
+    """The rows of a table; its columns are the variables, perhaps under other names. Without columns, one row is "true"."""
 
     table: Table
+    names: tuple[str, ...] | None = None
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return self.table.columns
+        return self.table.columns if self.names is None else self.names
 
 
 Expr = Read | Join | SemiJoin | AntiJoin | Where | Extend | Project | Union | Rows
@@ -182,10 +216,11 @@ class Memory:
 
 
 class Relation(Protocol):
-    """One predicate, whatever keeps its facts."""
+    """One predicate, whatever keeps its facts. `by_source` asks that Δ be kept apart by module, for reads with `except_from`."""
 
     name: str
     arity: int
+    by_source: bool
 
     def estimate(self, version: Version) -> Estimate:
         """Sizes for the planner, without reading data."""
@@ -211,20 +246,24 @@ class Relation(Protocol):
     def schedule(self, rows: Table, source: ModuleId) -> None:
         """Hand in derived or explicit facts for the next `derive`; they may repeat what is there."""
 
-    def derive(self) -> int:
-        """delta := what was scheduled, minus what is there; returns its size."""
+    def derive(self, leaving: bool = False) -> int:
+        """delta := what was scheduled, minus what is there; returns its size.
+
+        Inside an update, `leaving` makes it those of the scheduled facts that are there, and `merge` takes them away. Facts leave
+        before facts come: after a round without `leaving`, `rest` must end the fixpoint before anything is scheduled to leave.
+        """
 
     def merge(self) -> None:
-        """delta joins old."""
+        """delta joins old, and inside an update A; if it is leaving, its facts of I join D, and those of A leave A."""
+
+    def spare(self, rows: Table) -> None:
+        """While facts are leaving: those of the rows that are in delta leave it again, and stay facts."""
 
     def rest(self) -> None:
         """The fixpoint is over: give up what only its rounds need."""
 
-    def adjust(self, rows: Table) -> None:
-        """Outside updates: add the multiplicities of the rows, which may be negative, to the weights of facts."""
-
     def retract(self, rows: Table) -> None:
-        """Inside an update: take facts away. Those of I join D, with their whole weight; those of A leave A."""
+        """Inside an update, between two rounds: take facts away. Those of I join D; those of A leave A."""
 
     def begin(self) -> None:
         """before := the current state."""
@@ -239,11 +278,68 @@ class Relation(Protocol):
         """What the facts cost."""
 
 
+class Counters(Protocol):
+    """A number for each fact, zero unless something was added: how many derivations it has."""
+
+    name: str
+    arity: int
+
+    def adjust(self, rows: Table, sign: int = 1) -> None:
+        """Add the multiplicity of each row, times the sign, to the number of its fact; without multiplicities, one."""
+
+    def positive(self, rows: Table) -> Table:
+        """Those of the rows whose number is above zero."""
+
+    def numbers(self, rows: Table) -> Any:
+        """The number of each row, as an array."""
+
+    def items(self) -> Iterator[Table]:
+        """The facts whose number is not zero, with their numbers as multiplicities, in bounded chunks."""
+
+    def begin(self) -> None:
+        """From here on, `rollback` undoes what is adjusted."""
+
+    def commit(self) -> None:
+        """What was adjusted since `begin` stays."""
+
+    def rollback(self) -> None:
+        """Every number is what it was at `begin`."""
+
+    def memory(self) -> Memory:
+        """What the numbers cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How often values could not be compared, or had no result: each time a row was left out."""
+
+    incomparable: int = 0
+    overflows: int = 0
+    divisions_by_zero: int = 0
+    ill_typed: int = 0
+
+    def __add__(self, other: Failures) -> Failures:
+        return Failures(*(a + b for a, b in zip(self.counts(), other.counts(), strict=True)))
+
+    def __sub__(self, other: Failures) -> Failures:
+        return Failures(*(a - b for a, b in zip(self.counts(), other.counts(), strict=True)))
+
+    def counts(self) -> tuple[int, int, int, int]:
+        """The four numbers, in order."""
+        return self.incomparable, self.overflows, self.divisions_by_zero, self.ill_typed
+
+
 class Values(Protocol):
-    """What an engine must know of terms: how to compare their values."""
+    """What an engine must know of terms: how to compare their values and to compute with them."""
 
     def compare(self, operator: str, left: Any, right: Any) -> tuple[Any, int]:
         """A mask of the pairs of ids that satisfy the operator, and how many pairs are incomparable."""
+
+    def satisfy(self, condition: Condition, columns: dict[str, Any], rows: int) -> tuple[Any, Failures]:
+        """A mask of the rows, given by the ids of variables, that satisfy a condition with functions."""
+
+    def compute(self, function: Compute, columns: dict[str, Any], rows: int) -> tuple[Any, Any, Failures]:
+        """What a function gives for rows: ids, new where need be, and a mask of the rows that have a value."""
 
     def __len__(self) -> int:
         """The number of terms; ids are smaller."""
@@ -270,11 +366,18 @@ class Engine(Protocol):
     shares_rounds: bool
 
     @property
-    def incomparable(self) -> int:
-        """How many comparisons so far had values that cannot be compared."""
+    def failures(self) -> Failures:
+        """How often, so far, values could not be compared or had no result."""
+
+    @property
+    def actions(self) -> int:
+        """How often so far a cluster was asked to evaluate something; 0 where there is none."""
 
     def relation(self, name: str, arity: int, scheme: str = "plain") -> Relation:
         """A new, empty relation."""
+
+    def counters(self, name: str, arity: int) -> Counters:
+        """New counters, all of them zero."""
 
     def table(self, columns: tuple[str, ...], ids: Any) -> Table:
         """A table of the given ids: an array with one row for each column."""
@@ -293,6 +396,20 @@ class Engine(Protocol):
 
     def count(self, expr: Expr) -> int:
         """How many rows an expression has."""
+
+    def collect(self, expr: Expr) -> Table:
+        """All rows of an expression, in one table."""
+
+    def reach(self, seeds: Expr, graph: Expr) -> Iterator[Table]:
+        """Pairs (s, t), each once: a seed (s, y) and a path of edges (u, v), perhaps of none, from y to t."""
+
+    def reach_changes(
+        self, sources: Table, seeds: Expr, graph: Expr, known: Read
+    ) -> Iterator[tuple[Table, Table]]:
+        """For the given sources s, piece by piece: known pairs (s, t) that `reach` does not give, and pairs that it gives and are not known."""
+
+    def components(self, edges: Expr) -> Table:
+        """Every node x of the edges with a member c of its connected component, the same for all of them."""
 
     def close(self) -> None:
         """Give everything back."""

@@ -7,12 +7,16 @@ from its representative.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from copy import copy
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
-from modulog.engines.protocol import EXPLICIT, Engine, Project, Read, Relation, Work
+from modulog.engines.protocol import Engine, Relation
 from modulog.language.model import Predicate
+from modulog.modules.clauses import Occurrence, Prepared
 from modulog.planning.plan import Link, Plan
 from modulog.terms.model import Constant
 
@@ -35,11 +39,20 @@ class Facts:
         self.unit = engine.table((), np.empty((0, 1), np.int32))
         self.explicit: dict[Predicate, Relation] = {}
         self.derived: dict[Predicate, Relation] = {}
+        self.external: dict[Predicate, Relation] = {}  # the external facts of closures, X_R
+        self._constants_known = False
         self.forget_derived()
 
     def identify(self, constant: Constant) -> int:
         """The id of a constant, new if need be."""
         return self.terms.identify(constant)
+
+    def identify_constants(self) -> None:
+        """Let every constant of the plan have its id."""
+        if not self._constants_known:
+            for constant in self.plan.constants():
+                self.terms.identify(constant)
+            self._constants_known = True
 
     def name(self, number: int) -> str:
         """The constant of an id, as it is printed."""
@@ -52,6 +65,23 @@ class Facts:
             for stratum in self.plan.strata
             for p in stratum.predicates
         }
+        self.external = {
+            p: self.engine.relation(f"{p.name}°", p.arity)
+            for stratum in self.plan.strata
+            if stratum.closure is not None
+            for p in stratum.predicates
+        }
+
+    def beside(self, predicates: Collection[Predicate]) -> Facts:
+        """The same facts, but for empty relations of some predicates: to compute these again without disturbing the old ones."""
+        other = copy(self)
+        other.derived, other.external = dict(self.derived), dict(self.external)
+        for predicate in predicates:
+            for relations in (other.derived, other.external):
+                if predicate in relations:
+                    old = relations[predicate]
+                    relations[predicate] = self.engine.relation(old.name, old.arity)
+        return other
 
     def given(self, predicate: Predicate) -> Relation:
         """The relation of a predicate's explicit facts."""
@@ -75,22 +105,25 @@ class Facts:
         """How to read any predicate."""
         return self.plan.links.get(predicate) or Link(predicate, tuple(range(predicate.arity)))
 
-    def entering(self, predicate: Predicate) -> list[Work]:
-        """The explicit facts of a stratum's predicate and of those that collapsed into it, as work."""
-        members = [predicate, *(m for m, link in self.plan.links.items() if link.representative == predicate)]
-        return [self._enter(member) for member in members if member in self.explicit]
+    def entering(self, clause: Prepared) -> Prepared:
+        """A nonrecursive clause as it is evaluated: where a closure has external facts of its own, it derives those."""
+        for predicate, relation in self.derived.items():
+            if relation is clause.relation and predicate in self.external:
+                return replace(clause, relation=self.external[predicate])
+        return clause
 
-    def _enter(self, member: Predicate) -> Work:
+    def explicit_copies(self, predicate: Predicate) -> list[Prepared]:
+        """The explicit facts of a stratum's predicate and of those that collapsed into it, as clauses that copy them."""
+        members = [predicate, *(m for m, link in self.plan.links.items() if link.representative == predicate)]
+        return [self._copy(member) for member in members]
+
+    def _copy(self, member: Predicate) -> Prepared:
         link = self.link(member)
         names = tuple(f"x{j}" for j in range(member.arity))
         head = tuple(names[link.places.index(j)] for j in range(member.arity))
-        read = Read(self.given(member), names, "old")
-        return Work(
-            self.derived[link.representative],
-            Project(read, head, "keep"),
-            EXPLICIT,
-            f"{member.name}: explicit facts",
-        )
+        body = (Occurrence(self.given(member), names),)
+        label = f"{member.name}: explicit facts"
+        return Prepared(label, self.derived[link.representative], head, body, (), (), (), self.unit)
 
     def size(self, predicate: Predicate) -> int:
         """How many facts of a predicate hold."""
@@ -98,4 +131,5 @@ class Facts:
 
     def memory(self) -> int:
         """The bytes of all relations."""
-        return sum(relation.memory().bytes for relation in (*self.explicit.values(), *self.derived.values()))
+        relations = (*self.explicit.values(), *self.derived.values(), *self.external.values())
+        return sum(relation.memory().bytes for relation in relations)

@@ -7,20 +7,18 @@ it, and Δ joins I.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from time import perf_counter
 from typing import Protocol
 
 from modulog.engines.protocol import Work
-from modulog.errors import Interrupted, stopped
+from modulog.errors import Interrupted, LimitReached, stopped
+from modulog.language.printer import print_rule
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, Statistics, StratumStatistics
-from modulog.modules.clauses import evaluation
-from modulog.modules.seminaive import SeminaiveModule
+from modulog.materialisation.strata import NONRECURSIVE, LiveStratum
+from modulog.planning.pipeline import DEFAULT, Switches
 from modulog.planning.plan import Plan, Stratum
 from modulog.planning.stratify import stages
-
-NONRECURSIVE = 0  # the source of facts that nonrecursive rules derive; modules count from one
 
 
 class Observer(Protocol):
@@ -33,23 +31,34 @@ def silent(stratum: int, strata: int, name: str, round_: int, facts: int) -> Non
     """An observer that does nothing."""
 
 
-def materialise(plan: Plan, facts: Facts, observe: Observer = silent) -> Statistics:
-    """Compute every consequence; the derived relations of `facts` are empty before."""
+def materialise(
+    plan: Plan, facts: Facts, observe: Observer = silent, switches: Switches = DEFAULT
+) -> tuple[Statistics, list[LiveStratum]]:
+    """Compute every consequence; the derived relations of `facts` are empty before. Gives the strata for maintenance."""
     statistics, began, where = Statistics(), perf_counter(), "before the first stratum"
     plan.orders.clear()
     try:
+        live = make_live(plan, facts)
         groups = stages(plan.strata) if facts.engine.shares_rounds else [(s,) for s in plan.strata]
+        runs = []
         for number, group in enumerate(groups, 1):
-            run = _Run(group, facts)
+            run, before = Run([live[id(stratum)] for stratum in group], facts), statistics.facts
             statistics.strata.append(run.statistics)
+            runs.append(run)
             for round_, new in enumerate(run.rounds()):
                 statistics.facts += new
                 where = f"in stratum {number} of {len(groups)} ({run.name}), round {round_}"
                 observe(number, len(groups), run.name, round_, statistics.facts)
+                check_limits(group, round_, statistics.facts - before, switches)
             run.record_orders(plan)
             statistics.nonrecursive_rules += sum(len(stratum.entry) for stratum in group)
             statistics.recursive_rules += sum(len(stratum.recursive) for stratum in group)
-        facts.engine.settle()
+            kinds = [module.kind for stratum in group for module in stratum.modules]
+            statistics.symmetric_modules += kinds.count("symmetric")
+            statistics.transitive_modules += len(kinds) - kinds.count("symmetric") - kinds.count("seminaive")
+        _settle(facts, statistics)
+        for run in runs:
+            run.recount()
     except BaseException as error:
         facts.forget_derived()
         if not stopped(error):
@@ -59,52 +68,83 @@ def materialise(plan: Plan, facts: Facts, observe: Observer = silent) -> Statist
             f"stopped after {seconds:.1f} s {where}, with {statistics.facts:,} facts derived"
         ) from None
     statistics.seconds = perf_counter() - began
-    return statistics
+    return statistics, list(live.values())
 
 
-class _Run:
+def make_live(plan: Plan, facts: Facts) -> dict[int, LiveStratum]:
+    """Every stratum at work, by identity; the modules of all strata are numbered from one."""
+    live: dict[int, LiveStratum] = {}
+    first = NONRECURSIVE + 1
+    for stratum in plan.strata:
+        live[id(stratum)] = LiveStratum(stratum, facts, first)
+        first += len(stratum.modules)
+    return live
+
+
+def check_limits(group: Sequence[Stratum], rounds: int, facts: int, switches: Switches) -> None:
+    """Stop rules that go on creating values."""
+    if rounds <= switches.value_rounds and facts <= switches.value_facts:
+        return
+    creating = [clause for stratum in group for clause in stratum.creating]
+    if creating:
+        origin = creating[0].origin
+        where = f"{origin.position}: " if origin.position else ""
+        raise LimitReached(
+            f"{where}this rule creates values from its own results, and after {rounds:,} rounds with {facts:,} facts there is "
+            f"no end in sight\n    {print_rule(origin)}\n"
+            "hint: stop it with a condition such as `?x < 100`, or raise value_rounds "
+            f"(now {switches.value_rounds:,}) or value_facts (now {switches.value_facts:,})"
+        )
+
+
+def _settle(facts: Facts, statistics: Statistics) -> None:
+    """Evaluate what was put off."""
+    began, actions = perf_counter(), facts.engine.actions
+    facts.engine.settle()
+    statistics.late = RoundStatistics(0, perf_counter() - began, actions=facts.engine.actions - actions)
+
+
+class Run:
     """The evaluation of one stratum, or of several that do not depend on each other and share their rounds."""
 
-    def __init__(self, strata: Sequence[Stratum], facts: Facts) -> None:
-        self.facts = facts
-        self.predicates = [p for stratum in strata for p in stratum.predicates]
-        self.name = ", ".join(p.name for p in self.predicates[:3])
-        self.relations = [facts.relation(p) for p in self.predicates]
-        self.entry = [
-            evaluation(c, ["old"] * len(c.atoms), facts, NONRECURSIVE)
-            for stratum in strata
-            for c in stratum.entry
-        ]
-        modules = [(module, stratum.predicates) for stratum in strata for module in stratum.modules]
-        self.modules = [
-            SeminaiveModule(i, module.clauses, own, facts) for i, (module, own) in enumerate(modules, 1)
-        ]
-        self.statistics = StratumStatistics(tuple(map(str, self.predicates)), bool(modules))
+    def __init__(self, strata: Sequence[LiveStratum], facts: Facts) -> None:
+        self.strata, self.facts = strata, facts
+        predicates = [p for stratum in strata for p in stratum.predicates]
+        self.name = ", ".join(p.name for p in predicates[:3])
+        self.relations = [r for stratum in strata for r in stratum.relations]
+        self.external = [r for stratum in strata for r in stratum.external]
+        self.modules = [module for stratum in strata for module in stratum.modules]
+        self.statistics = StratumStatistics(tuple(map(str, predicates)), bool(self.modules))
 
     def rounds(self) -> Iterator[int]:
         """Go to the fixpoint; gives the number of new facts of each round."""
         began = perf_counter()
-        explicit = [work for p in self.predicates for work in self.facts.entering(p)]
-        new = self._round([*explicit, *(e.work() for e in self.entry if not e.empty())])
-        while new:
-            yield new
+        new = self._round([work for stratum in self.strata for work in stratum.enter()])
+        while sum(new):
+            yield new[0]
             new = self._round([work for module in self.modules for work in module.add()])
-        for relation in self.relations:
+        for relation in (*self.relations, *self.external):
             relation.rest()
         self.statistics.seconds = perf_counter() - began
 
-    def _round(self, work: Sequence[Work]) -> int:
-        """Evaluate the work, let Δ join I, and derive the next Δ."""
-        began = perf_counter()
+    def _round(self, work: Sequence[Work]) -> tuple[int, int]:
+        """Evaluate the work, let Δ join I, and derive the next Δ: how many facts it has, and how many external ones."""
+        began, actions = perf_counter(), self.facts.engine.actions
         self.facts.engine.run(work, lazily=not self.modules)
-        for relation in self.relations:
+        for relation in (*self.relations, *self.external):
             relation.merge()
-        new = sum([relation.derive() for relation in self.relations])
+        new, external = (sum([r.derive() for r in group]) for group in (self.relations, self.external))
         rules = [RuleStatistics(w.label, w.rows, w.seconds) for w in work]
-        self.statistics.rounds.append(RoundStatistics(new, perf_counter() - began, rules))
-        return new
+        seconds, actions = perf_counter() - began, self.facts.engine.actions - actions
+        self.statistics.rounds.append(RoundStatistics(new, seconds, rules, actions))
+        return new, external
+
+    def recount(self) -> None:
+        """Replace the guesses for rounds that were put off by the facts that came of them."""
+        if not self.modules and self.statistics.rounds:
+            self.statistics.rounds[0].facts = sum(relation.size("all") for relation in self.relations)
 
     def record_orders(self, plan: Plan) -> None:
         """Let the plan show how each clause was last evaluated."""
-        for e in [*self.entry, *(e for module in self.modules for _, e in module.evaluations)]:
-            plan.orders.setdefault(id(e.clause), []).append(partial(e.show, self.facts.name))
+        for stratum in self.strata:
+            stratum.record_orders(plan, self.facts.name)

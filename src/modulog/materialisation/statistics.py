@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from modulog.engines.protocol import Failures
+
 
 @dataclass(slots=True)
 class RuleStatistics:
@@ -27,6 +29,7 @@ class RoundStatistics:
     facts: int
     seconds: float = 0.0
     rules: list[RuleStatistics] = field(default_factory=list)
+    actions: int = 0  # what a cluster was asked to evaluate; none if the round was put off
 
 
 @dataclass(slots=True)
@@ -57,6 +60,9 @@ class StratumStatistics:
 class Statistics:
     """The whole run.
 
+    On a cluster rules are evaluated together, so seconds belong to rounds and not to rules; `loading` is the encoding of explicit facts, and
+    `late` what rounds without recursion had put off until the end.
+
     >>> from modulog import Reasoner
     >>> r = Reasoner("p(?x) :- e(?x, ?y) . e(a, b) . e(b, c) .")
     >>> r.materialise().derived
@@ -68,32 +74,69 @@ class Statistics:
     facts: int = 0
     derived: int = 0
     seconds: float = 0.0
-    incomparable: int = 0
+    failures: Failures = field(default_factory=Failures)
     nonrecursive_rules: int = 0
     recursive_rules: int = 0
+    transitive_modules: int = 0  # linear closures are among them
+    symmetric_modules: int = 0
     bytes: int = 0
+    loading: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
+    late: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
+    set_aside: int = 0  # bad records that were left out
+    bad_records: str = ""  # where they are, unless in memory
 
     def rounds(self) -> int:
         """The rounds of all strata."""
         return sum(len(s.rounds) for s in self.strata)
 
+    def actions(self) -> int:
+        """What a cluster was asked to evaluate, in all."""
+        rounds = (r.actions for s in self.strata for r in s.rounds)
+        return self.loading.actions + sum(rounds) + self.late.actions
+
     def __str__(self) -> str:
         lines = [
             f"{self.facts:,} facts ({self.explicit:,} explicit) in {self.seconds:.2f} s: {len(self.strata)} strata, "
-            f"{self.nonrecursive_rules} nonrecursive and {self.recursive_rules} recursive rules, {self.bytes / 1e6:.1f} MB"
+            f"{self.nonrecursive_rules} nonrecursive and {self.recursive_rules} recursive rules, "
+            f"{self.transitive_modules} transitive and {self.symmetric_modules} symmetric-transitive modules, {self.bytes / 1e6:.1f} MB"
         ]
         lines += self._slowest()
-        if self.incomparable:
-            lines.append(
-                f"  {self.incomparable:,} comparisons of values that cannot be compared counted as false"
-            )
+        for what, part in (("explicit facts", self.loading), ("evaluated late", self.late)):
+            if part.actions:
+                lines.append(f"  {what}: {part.seconds:.3f} s, {part.actions} actions")
+        lines += self._failures()
+        if self.set_aside:
+            where = f": {self.bad_records}" if self.bad_records else ""
+            noun = "record" if self.set_aside == 1 else "records"
+            lines.append(f"  {self.set_aside:,} bad {noun} set aside{where}")
         return "\n".join(lines)
+
+    @property
+    def incomparable(self) -> int:
+        """How many comparisons had values that cannot be compared."""
+        return self.failures.incomparable
+
+    def _failures(self) -> Iterator[str]:
+        words = (
+            "comparisons of values that cannot be compared counted as false",
+            "results too big for their kind gave no fact",
+            "divisions by zero gave no fact",
+            "functions with arguments of the wrong kind gave no fact",
+        )
+        for number, text in zip(self.failures.counts(), words, strict=True):
+            if number:
+                yield f"  {number:,} {text}"
 
     def _slowest(self) -> Iterator[str]:
         ranked = sorted(enumerate(self.strata, 1), key=lambda pair: -pair[1].seconds)
         shown = sorted(ranked[:10])
         for number, s in shown:
             names = ", ".join(s.predicates[:3]) + (", …" if len(s.predicates) > 3 else "")
-            yield f"  stratum {number}: {names}: {s.facts:,} facts in {len(s.rounds)} rounds, {s.seconds:.3f} s"
+            yield f"  stratum {number}: {names}: {s.facts:,} facts in {len(s.rounds)} rounds, {s.seconds:.3f} s{_actions(s)}"
         if len(ranked) > len(shown):
             yield f"  … and {len(ranked) - len(shown)} faster strata"
+
+
+def _actions(stratum: StratumStatistics) -> str:
+    actions = sum(r.actions for r in stratum.rounds)
+    return f", {actions} actions" if actions else ""

@@ -1,23 +1,26 @@
-"""A clause made ready for an engine: its reads, its head, and the expression last chosen for it."""
+"""A clause made ready for an engine: whose facts each atom reads, the head, and the expressions last chosen for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from modulog.engines.protocol import (
     Argument,
+    Compute,
     Condition,
+    Engine,
     ModuleId,
     Project,
     Read,
     Relation,
     Table,
+    Value,
     Version,
     Work,
 )
-from modulog.language.model import Atom, Comparison, Predicate, Term, Variable
+from modulog.language.model import Atom, Call, Comparison, Expression, Predicate, Term, Variable
 from modulog.planning.order_joins import Body, describe, order
 from modulog.planning.plan import Clause
 from modulog.terms.model import Constant
@@ -30,6 +33,8 @@ class Context(Protocol):
     """Where a clause finds relations and the ids of constants."""
 
     unit: Table
+    engine: Engine
+    external: dict[Predicate, Relation]
 
     def relation(self, predicate: Predicate) -> Relation:
         """The relation that holds a predicate's facts."""
@@ -50,18 +55,33 @@ def argument(term: Term, context: Context) -> Argument:
     return context.identify(term)
 
 
+def value(expression: Expression, context: Context) -> Value:
+    """An expression as an engine reads it."""
+    if isinstance(expression, Call):
+        return Compute(expression.function, tuple(value(a, context) for a in expression.arguments))
+    found = argument(expression, context)
+    assert found is not None
+    return found
+
+
 def condition(comparison: Comparison, context: Context) -> Condition:
     """A comparison as an engine reads it."""
-    left, right = argument(comparison.left, context), argument(comparison.right, context)
-    assert left is not None and right is not None
-    return Condition(comparison.operator, left, right)
+    return Condition(comparison.operator, value(comparison.left, context), value(comparison.right, context))
+
+
+def computations(
+    computed: Mapping[Variable, Expression], context: Context
+) -> tuple[tuple[str, Compute], ...]:
+    """Computed variables as an engine reads them."""
+    found = ((v.name, value(e, context)) for v, e in computed.items())
+    return tuple((name, function) for name, function in found if isinstance(function, Compute))
 
 
 @dataclass(slots=True)
 class Evaluation:
     """One way to evaluate a clause: which version each body atom reads."""
 
-    clause: Clause
+    clause: object
     relation: Relation
     head: tuple[str | int, ...]
     body: Body
@@ -70,13 +90,18 @@ class Evaluation:
     expr: Project | None = None
     sizes: list[float] = field(default_factory=list)
 
-    def work(self) -> Work:
-        """The clause as work for the engine, in the order that suits the present sizes."""
+    def chosen(self) -> Project:
+        """The expression, in the order that suits the present sizes; its rows are heads, perhaps with repetitions."""
         sizes = [read.relation.size(read.version) for read in self.body.reads]
         if self.expr is None or any(_changed(a, b) for a, b in zip(sizes, self.sizes, strict=True)):
-            self.expr = Project(order(self.body, self.unit), self.head, "keep")
+            rows = order(self.body, self.unit)
+            self.expr = Project(rows, self.head, "sum" if self.body.counting else "keep")
             self.sizes = list(sizes)
-        return Work(self.relation, self.expr, self.source, self.clause)
+        return self.expr
+
+    def work(self) -> Work:
+        """The clause as work for the engine."""
+        return Work(self.relation, self.chosen(), self.source, self.clause)
 
     def empty(self) -> bool:
         """Whether some positive atom has nothing to read, so that nothing can follow."""
@@ -91,17 +116,72 @@ def _changed(now: float, then: float) -> bool:
     return max(now, then) > SETTLED and not then / CHANGED <= now <= then * CHANGED
 
 
-def evaluation(clause: Clause, versions: Sequence[Version], context: Context, source: ModuleId) -> Evaluation:
-    """Make a clause ready, body atom i reading versions[i]; negated atoms belong to finished strata and read all."""
-    reads = tuple(
-        Read(context.relation(atom.predicate), arguments(atom, context), version)
-        for atom, version in zip(clause.atoms, versions, strict=True)
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """An atom of a body: whose facts it reads, with which arguments; `own` says that the stratum itself derives them."""
+
+    relation: Relation
+    args: tuple[Argument, ...]
+    own: bool = False
+
+    def read(self, version: Version) -> Read:
+        return Read(self.relation, self.args, version)
+
+    @property
+    def projected(self) -> bool:
+        """Whether some argument is anonymous, so that a row may stand for several facts."""
+        return None in self.args
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A clause with its relations and ids in place, to be evaluated over any versions. `label` names it in statistics."""
+
+    label: object
+    relation: Relation
+    head: tuple[str | int, ...]
+    atoms: tuple[Occurrence, ...]
+    negations: tuple[Occurrence, ...]
+    conditions: tuple[Condition, ...]
+    computed: tuple[tuple[str, Compute], ...]
+    unit: Table
+
+    def heads(self, version: Version) -> Read:
+        """Facts of the head's relation that the clause may derive: an argument that is computed may be anything."""
+        names = {name for name, _ in self.computed}
+        return Read(self.relation, tuple(None if a in names else a for a in self.head), version)
+
+    def evaluation(
+        self,
+        versions: Sequence[Version],
+        source: ModuleId,
+        negated: Sequence[Version] | None = None,
+        also: Sequence[Read] = (),
+        counting: bool = False,
+    ) -> Evaluation:
+        """Body atom i reads versions[i], negated atom k negated[k]; `also` are further atoms; `counting` keeps multiplicities."""
+        reads = (*also, *(a.read(v) for a, v in zip(self.atoms, versions, strict=True)))
+        negated = ["all"] * len(self.negations) if negated is None else negated
+        absent = tuple(a.read(v) for a, v in zip(self.negations, negated, strict=True))
+        needed = tuple(dict.fromkeys(a for a in self.head if isinstance(a, str)))
+        # What follows a change is evaluated again and again: an index made for it serves the next one too.
+        once = not also and not {"delta", "gone", "come"} & set(versions)
+        body = Body(reads, absent, self.conditions, needed, once, self.computed, counting)
+        return Evaluation(self.label, self.relation, self.head, body, self.unit, source)
+
+
+def prepare(clause: Clause, context: Context, own: Sequence[Predicate] = ()) -> Prepared:
+    """Put relations and ids in place; `own` are the predicates of the clause's stratum."""
+    return Prepared(
+        clause,
+        context.relation(clause.head.predicate),
+        tuple(a for a in arguments(clause.head, context) if a is not None),
+        tuple(
+            Occurrence(context.relation(a.predicate), arguments(a, context), a.predicate in own)
+            for a in clause.atoms
+        ),
+        tuple(Occurrence(context.relation(a.predicate), arguments(a, context)) for a in clause.negations),
+        tuple(condition(c, context) for c in clause.comparisons if c.left not in clause.computed),
+        computations(clause.computed, context),
+        context.unit,
     )
-    negated = tuple(
-        Read(context.relation(a.predicate), arguments(a, context), "all") for a in clause.negations
-    )
-    conditions = tuple(condition(c, context) for c in clause.comparisons)
-    head = tuple(a for a in arguments(clause.head, context) if a is not None)
-    needed = tuple(dict.fromkeys(a for a in head if isinstance(a, str)))
-    body = Body(reads, negated, conditions, needed, once="delta" not in versions)
-    return Evaluation(clause, context.relation(clause.head.predicate), head, body, context.unit, source)

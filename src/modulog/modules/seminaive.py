@@ -1,40 +1,124 @@
 """The seminaive module: the clauses no other module takes, by delta joins.
 
 For a clause whose body has k atoms of the stratum there are k evaluations. In the i-th, atom i reads Δ, the atoms before it I, the atoms
-after it I ∪ Δ; so every instance that uses a fact of Δ is considered once, at the first of its atoms that is in Δ.
+after it I ∪ Δ; so every instance that uses a fact of Δ is considered once, at the first of its atoms that is in Δ. Over-deletion reads
+the same three versions while Δ leaves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cached_property
 
 from modulog.engines.protocol import ModuleId, Relation, Version, Work
 from modulog.language.model import Predicate
-from modulog.modules.clauses import Context, Evaluation, evaluation
+from modulog.modules.changes import Variant, due, lost, rederivation, won
+from modulog.modules.clauses import Context, Evaluation, Prepared, prepare
+from modulog.modules.counting import Counting, countable
 from modulog.planning.plan import Clause
 
 
 class SeminaiveModule:
-    """Any recursive clauses of a stratum; `own` are its predicates."""
+    """Any recursive clauses of a stratum; `own` are its predicates.
+
+    With `count_derivations` (DRed^c) it keeps C_r, the number of instances of its clauses that derive each fact: an over-deleted fact is
+    rederived when some are left. Otherwise the clauses are asked.
+    """
 
     def __init__(
         self, number: ModuleId, clauses: Sequence[Clause], own: Collection[Predicate], context: Context
     ) -> None:
-        self.number, self.clauses = number, clauses
-        self.evaluations: list[tuple[Relation, Evaluation]] = []
-        for clause in clauses:
-            recursive = [i for i, atom in enumerate(clause.atoms) if atom.predicate in own]
-            for i in recursive:
-                versions = [_version(i, j, j in recursive) for j in range(len(clause.atoms))]
-                relation = context.relation(clause.atoms[i].predicate)
-                self.evaluations.append((relation, evaluation(clause, versions, context, number)))
+        self.number, self.engine = number, context.engine
+        self.prepared = [prepare(clause, context, tuple(own)) for clause in clauses]
+        self.counting: dict[int, Counting] = {}
+        self.adding = self._steps("after", "after", False)
+
+    def count_derivations(self) -> None:
+        """Keep recursive counters from the next update on; a module with a clause that cannot be counted goes on asking."""
+        if not all(map(countable, self.prepared)):
+            return
+        for relation in {id(c.relation): c.relation for c in self.prepared}.values():
+            self.counting[id(relation)] = Counting(relation, self.prepared, self.engine, self.number)
+        self.adding = self._steps("after", "after", True)
+
+    def _steps(self, below: Version, absent: Version, counting: bool) -> list[Variant]:
+        """For each occurrence of a predicate of the stratum, the evaluation in which it reads Δ."""
+        return [
+            Variant(clause.atoms[i].relation, "delta", self._step(clause, i, below, absent, counting))
+            for clause in self.prepared
+            for i, atom in enumerate(clause.atoms)
+            if atom.own
+        ]
+
+    def _step(
+        self, clause: Prepared, delta: int, below: Version, absent: Version, counting: bool
+    ) -> Evaluation:
+        versions = [_version(delta, j, below, atom.own) for j, atom in enumerate(clause.atoms)]
+        return clause.evaluation(versions, self.number, [absent] * len(clause.negations), counting=counting)
+
+    @cached_property
+    def _deleting(self) -> list[Variant]:
+        # Instances with a changed atom below are left to Diff: lower atoms read what stayed, negated ones what was never there.
+        return self._steps("kept", "either", bool(self.counting))
+
+    @cached_property
+    def _diff(self) -> dict[int, list[Variant]]:
+        counting = bool(self.counting)
+        return {
+            -1: [v for clause in self.prepared for v in lost(clause, self.number, counting)],
+            1: [v for clause in self.prepared for v in won(clause, self.number, counting)],
+        }
+
+    @cached_property
+    def _rederiving(self) -> list[Variant]:
+        return [rederivation(clause, self.number) for clause in self.prepared]
+
+    def _consequences(self, variants: Sequence[Variant], sign: int) -> list[Work]:
+        if not self.counting:
+            return [e.work() for e in due(variants)]
+        return [w for e in due(variants) for w in self.counting[id(e.relation)].change([e], sign)]
 
     def add(self) -> list[Work]:
         """Π[I ∪ Δ : Δ] in one step (Definition 3); a clause without a fact for each of its atoms is not touched."""
-        return [e.work() for relation, e in self.evaluations if relation.size("delta") and not e.empty()]
+        return self._consequences(self.adding, 1)
+
+    def delete(self) -> list[Work]:
+        """Π[I^p, I^n : Δ] in one step (Definition 6)."""
+        return self._consequences(self._deleting, -1)
+
+    def rederive(self) -> list[Work]:
+        """The over-deleted facts that follow in one step from what stayed (Definition 7); `add` takes the further steps."""
+        if not self.counting:
+            return [e.work() for e in due(self._rederiving)]
+        return [w for counting in self.counting.values() for w in counting.left("gone")]
+
+    def diff(self, sign: int) -> list[Work]:
+        """Π[I : Δ^p, Δ^n] for changes below the stratum (Definition 5)."""
+        return self._consequences(self._diff[sign], sign)
+
+    def begin(self) -> None:
+        """An update begins."""
+        for counting in self.counting.values():
+            counting.begin()
+
+    def end(self) -> None:
+        """Nothing is open."""
+
+    def relations(self) -> list[Relation]:
+        return []
+
+    def counters(self) -> list[Counting]:
+        """The recursive counters, if they are kept."""
+        return list(self.counting.values())
+
+    def restore(self, relations: Sequence[Relation]) -> None:
+        """Nothing is kept but facts and counters, which are counted anew."""
+
+    def evaluations(self) -> list[Evaluation]:
+        return [v.evaluation for v in self.adding]
 
 
-def _version(delta: int, atom: int, recursive: bool) -> Version:
-    if not recursive:
-        return "old"
+def _version(delta: int, atom: int, below: Version, own: bool) -> Version:
+    if not own:
+        return below
     return "delta" if atom == delta else "old" if atom < delta else "all"

@@ -1,14 +1,59 @@
-"""Pass 4: which kind of module handles which recursive clauses of a stratum."""
+"""Pass 4: which kind of module handles which recursive clauses of a stratum.
+
+A closure that is alone in its stratum is kept exactly: its external facts are the nonrecursively derived ones. Beside other recursive
+clauses, transitive and symmetric-transitive modules work as in the modular paper; everything else is seminaive.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from modulog.planning.plan import ModulePlan, Stratum
+from modulog.language.model import Predicate
+from modulog.planning.plan import Clause, ModulePlan, Stratum
+from modulog.planning.recognise import is_symmetric, is_transitive, linear_graph, reflexive_end
 
 
-def assign_modules(strata: tuple[Stratum, ...]) -> tuple[Stratum, ...]:
-    """Every recursive clause goes to the seminaive module of its stratum."""
-    return tuple(
-        replace(s, modules=(ModulePlan("seminaive", s.recursive),)) if s.recursive else s for s in strata
-    )
+def assign_modules(strata: tuple[Stratum, ...], closures: bool = True) -> tuple[Stratum, ...]:
+    """Give every recursive clause to one module; without `closures` all go to the seminaive module of their stratum."""
+    return tuple(_assigned(s, closures) if s.recursive else s for s in strata)
+
+
+def _assigned(stratum: Stratum, closures: bool) -> Stratum:
+    if not closures:
+        return replace(stratum, modules=(ModulePlan("seminaive", stratum.recursive),))
+    alone = _alone(stratum)
+    if alone is not None:
+        return replace(stratum, modules=(alone,))
+    modules, rest = [], list(stratum.recursive)
+    for predicate in stratum.predicates:
+        taken = _closure_clauses(predicate, rest)
+        if taken:
+            kind = "symmetric" if any(map(is_symmetric, taken)) else "transitive"
+            modules.append(ModulePlan(kind, taken))
+            rest = [c for c in rest if c not in taken]
+    if rest:
+        modules.append(ModulePlan("seminaive", tuple(rest)))
+    return replace(stratum, modules=tuple(modules))
+
+
+def _alone(stratum: Stratum) -> ModulePlan | None:
+    """The closure that is all the recursion of a stratum."""
+    if len(stratum.predicates) != 1:
+        return None
+    (predicate,), clauses = stratum.predicates, stratum.recursive
+    ends = frozenset(end for c in clauses if (end := reflexive_end(c)) is not None)
+    core = [c for c in clauses if reflexive_end(c) is None]
+    if taken := _closure_clauses(predicate, core):
+        if len(taken) == len(core):
+            kind = "symmetric" if any(map(is_symmetric, core)) else "transitive"
+            return ModulePlan(kind, clauses, exact=True, reflexive=ends)
+    elif len(core) == 1 and not ends and (found := linear_graph(core[0], stratum.predicates)):
+        return ModulePlan(found[0], clauses, exact=True, graph=found[1])
+    return None
+
+
+def _closure_clauses(predicate: Predicate, clauses: list[Clause]) -> tuple[Clause, ...]:
+    """The clauses that make a predicate transitive, and perhaps symmetric; none if it is not transitive."""
+    own = [c for c in clauses if c.head.predicate == predicate]
+    transitive = [c for c in own if is_transitive(c)]
+    return (*transitive, *(c for c in own if is_symmetric(c))) if transitive else ()

@@ -16,16 +16,20 @@ from math import inf, prod
 from modulog.engines.protocol import (
     AntiJoin,
     Argument,
+    Compute,
     Condition,
     Expr,
+    Extend,
     Join,
     Project,
     Read,
     Rows,
     SemiJoin,
     Table,
+    Value,
     Where,
 )
+from modulog.terms.functions import OPERATORS
 
 BUSHY_LIMIT = 7  # atoms up to which pairs of sets are considered: 3^n steps
 EXHAUSTIVE_LIMIT = 11  # atoms up to which all sets are considered: n·2^n steps; greedy beyond
@@ -39,7 +43,9 @@ SELECTIVITY = {"=": 0.1, "is": 0.1, "!=": 0.9}
 class Body:
     """A conjunction: reads, negated reads, conditions, and the variables that the head needs.
 
-    `once` says that it is evaluated once, so that an index made for it serves nobody else.
+    `once` says that it is evaluated once, so that an index made for it serves nobody else; `counting` that the number of matches of each
+    row of the head matters, so that nothing may remove duplicates. `computed` variables come from functions of
+    the variables that reads bind; conditions do not speak of them.
     """
 
     reads: tuple[Read, ...]
@@ -47,6 +53,12 @@ class Body:
     conditions: tuple[Condition, ...] = ()
     needed: tuple[str, ...] = ()
     once: bool = True
+    computed: tuple[tuple[str, Compute], ...] = ()
+    counting: bool = False
+
+
+Check = Condition | Read | tuple[str, Compute]
+"""What is applied to rows once their variables are bound."""
 
 
 @dataclass(slots=True)
@@ -56,7 +68,7 @@ class Candidate:
     expr: Expr
     cost: float
     rows: float
-    checks: frozenset[int]  # conditions and negated reads that have been applied
+    checks: frozenset[int]  # conditions, negated reads and functions that have been applied
 
 
 class Atom:
@@ -96,15 +108,29 @@ def order(body: Body, unit: Table) -> Expr:
     return Ordering(body, unit).best()
 
 
+def instances(body: Body, unit: Table) -> float:
+    """How many ways there are to match all reads of a body, as far as sizes tell."""
+    ordering = Ordering(body, unit)
+    return ordering.raw_rows(ordering.everything)
+
+
 class Ordering:
     """One search for an order."""
 
     def __init__(self, body: Body, unit: Table) -> None:
         self.body, self.unit = body, unit
         self.atoms = [Atom(read) for read in body.reads]
-        self.checks: list[tuple[frozenset[str], Condition | Read]] = [
+        created = {name for name, _ in body.computed}
+        late = [bool(created.intersection(r.variables)) for r in body.negated]
+        self.checks: list[tuple[frozenset[str], Check]] = [
             *((frozenset(c.variables), c) for c in body.conditions),
-            *((frozenset(r.variables), r) for r in body.negated),
+            *(
+                (frozenset(r.variables), r)
+                for r, is_late in zip(body.negated, late, strict=True)
+                if not is_late
+            ),
+            *((frozenset(c[1].variables), c) for c in body.computed),
+            *((frozenset(r.variables), r) for r, is_late in zip(body.negated, late, strict=True) if is_late),
         ]
         self.everything = (1 << len(self.atoms)) - 1
         self.vocabulary = [frozenset(a.read.variables) for a in self.atoms]
@@ -140,7 +166,14 @@ class Ordering:
         for k, (names, _) in enumerate(self.checks):
             if k not in checks:
                 later |= names
-        return self.variables(chosen) & later
+        return self.bound(chosen, checks) & later
+
+    def bound(self, chosen: int, checks: frozenset[int]) -> frozenset[str]:
+        """The variables that a set of atoms and the functions among some checks give values."""
+        if not self.body.computed:
+            return self.variables(chosen)
+        computed = (check[0] for k in checks if isinstance(check := self.checks[k][1], tuple))
+        return self.variables(chosen).union(computed)
 
     def raw_rows(self, chosen: int) -> float:
         """Matches of all atoms of a set: every further occurrence of a variable divides by its number of values."""
@@ -238,7 +271,7 @@ class Ordering:
         raw = 1.0  # of two atoms nobody asks how many rows they give
         if len(self.atoms) > 2:
             raw = left.rows * self.raw_rows(together) / max(self.raw_rows(chosen), 1e-9)
-        if not fresh & wanted:
+        if not fresh & wanted and not self.body.counting:
             expr: Expr = SemiJoin(left.expr, read, keep)
             rows = min(left.rows, raw)
             candidate = Candidate(expr, cost, rows, left.checks)
@@ -274,7 +307,7 @@ class Ordering:
 
     def _deduplicate(self, candidate: Candidate, chosen: int, wanted: frozenset[str]) -> Candidate:
         """Remove duplicates if that halves the rows; at the end of a rule the head's relation does it anyway."""
-        if chosen == self.everything:
+        if chosen == self.everything or self.body.counting:
             return candidate
         rows = self.distinct_rows(chosen, wanted, candidate.rows)
         if rows * 2 > candidate.rows:
@@ -284,15 +317,19 @@ class Ordering:
         return Candidate(expr, cost, rows, candidate.checks)
 
     def _finish(self, candidate: Candidate, chosen: int) -> Candidate:
-        """Apply the conditions and negated reads whose variables are bound."""
-        bound = self.variables(chosen)
+        """Apply the conditions and negated reads whose variables are bound; functions last, for they make new terms."""
         for k, (names, check) in enumerate(self.checks):
-            if k in candidate.checks or not names <= bound:
+            if k in candidate.checks or not names <= self.bound(chosen, candidate.checks):
                 continue
             checks = candidate.checks | {k}
+            if isinstance(check, tuple):
+                if chosen == self.everything:
+                    expr: Expr = Extend(candidate.expr, *check)
+                    candidate = Candidate(expr, candidate.cost, candidate.rows, checks)
+                continue
             keep = tuple(v for v in candidate.expr.variables if v in self.needed(chosen, checks))
             if isinstance(check, Condition):
-                expr: Expr = Where(candidate.expr, check, keep)
+                expr = Where(candidate.expr, check, keep)
                 share, cost = SELECTIVITY.get(check.operator, 0.4), candidate.rows * SCAN
             else:
                 expr, share, cost = AntiJoin(candidate.expr, check, keep), 0.5, candidate.rows * PROBE
@@ -310,16 +347,24 @@ def _reading(read: Read, wanted: frozenset[str]) -> Read:
 def describe(expr: Expr, name: Callable[[int], str] = "#{}".format) -> str:
     """An expression on one line, in the order of its evaluation.
 
-    `⋈` looks an atom up for each row, `⋉` only asks whether it is there, `▷` whether it is not, `π` removes duplicates.
+    `⋈` looks an atom up for each row, `⋉` only asks whether it is there, `▷` whether it is not, `π` removes duplicates, `let` computes.
     """
 
     def term(a: Argument) -> str:
         return "_" if a is None else f"?{a}" if isinstance(a, str) else name(a)
 
+    def value(v: Value) -> str:
+        if not isinstance(v, Compute):
+            return term(v)
+        inner = [value(a) for a in v.arguments]
+        if v.function in OPERATORS and len(inner) == 2:
+            return f"({inner[0]} {v.function} {inner[1]})"
+        return f"{v.function}({', '.join(inner)})"
+
     def text(e: Expr) -> str:
         match e:
             case Read():
-                mark = {"delta": "Δ", "old": "", "all": ""}.get(e.version, f"[{e.version}]")
+                mark = {"delta": "Δ", "old": "", "all": "", "after": ""}.get(e.version, f"[{e.version}]")
                 return f"{mark}{e.relation.name}({', '.join(map(term, e.args))})"
             case Join():
                 return f"{text(e.left)} ⋈ {inner(e.right)}"
@@ -328,7 +373,10 @@ def describe(expr: Expr, name: Callable[[int], str] = "#{}".format) -> str:
             case AntiJoin():
                 return f"{text(e.left)} ▷ {inner(e.right)}"
             case Where():
-                return f"{text(e.child)} where {term(e.condition.left)} {e.condition.operator} {term(e.condition.right)}"
+                test = e.condition
+                return f"{text(e.child)} where {value(test.left)} {test.operator} {value(test.right)}"
+            case Extend():
+                return f"{text(e.child)} let ?{e.variable} = {value(e.value)}"
             case Project():
                 listed = ", ".join(map(term, e.args))
                 return f"π[{listed}]({text(e.child)})" if e.how != "keep" else text(e.child)

@@ -6,29 +6,45 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from modulog.language.model import Program
+from modulog.language.triples import bridges
 from modulog.planning.assign_modules import assign_modules
 from modulog.planning.collapse import collapse
 from modulog.planning.normalise import normalise
 from modulog.planning.plan import Plan
 from modulog.planning.stratify import stratify
 
+CHOICES = {"modules": ("auto", "off"), "maintenance": ("auto", "dred", "dredc", "recompute")}
+
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """What a user can turn off; `modules="off"` is the papers' plain algorithm: no collapsing, only seminaive modules."""
+    """What a user can choose.
+
+    `modules="off"` is the papers' plain algorithm: no collapsing, only seminaive modules. `maintenance` is how updates are done: "dred" and
+    "dredc" are the papers' baselines, "recompute" computes every stratum that a change reaches again.
+    A recursive stratum whose rules create values may need at most `value_rounds` rounds and give at most `value_facts` facts.
+    """
 
     modules: str = "auto"
+    maintenance: str = "auto"
+    value_rounds: int = 10_000
+    value_facts: int = 10_000_000
 
     def __post_init__(self) -> None:
-        if self.modules not in ("auto", "off"):
-            raise ValueError(f'modules is "auto" or "off", not {self.modules!r}')
+        for name, known in CHOICES.items():
+            if (chosen := getattr(self, name)) not in known:
+                listed = " or ".join(f'"{choice}"' for choice in known)
+                raise ValueError(f"{name} is {listed}, not {chosen!r}")
+        for name in ("value_rounds", "value_facts"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is a number above zero, not {getattr(self, name)}")
 
 
 DEFAULT = Switches()
 
 
 def _normalise(program: Program, plan: Plan, switches: Switches) -> Plan:
-    return replace(plan, clauses=normalise(program.rules))
+    return replace(plan, clauses=normalise((*program.rules, *bridges(program))))
 
 
 def _collapse(program: Program, plan: Plan, switches: Switches) -> Plan:
@@ -43,7 +59,7 @@ def _stratify(program: Program, plan: Plan, switches: Switches) -> Plan:
 
 
 def _assign_modules(program: Program, plan: Plan, switches: Switches) -> Plan:
-    return replace(plan, strata=assign_modules(plan.strata))
+    return replace(plan, strata=assign_modules(plan.strata, closures=switches.modules != "off"))
 
 
 PASSES: tuple[Callable[[Program, Plan, Switches], Plan], ...] = (
@@ -62,7 +78,7 @@ def make_plan(program: Program, switches: Switches = DEFAULT) -> Plan:
     facts    e/2
     stratum 1: p/2 (recursive)
         p(?x, ?y) :- e(?x, ?y) .
-      module seminaive
+      module right-linear closure
         p(?x, ?z) :- p(?x, ?y), e(?y, ?z) .
     """
     plan = Plan((), predicates=frozenset(program.predicates()))

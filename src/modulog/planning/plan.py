@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from modulog.language.model import Atom, Comparison, Predicate, Rule, Variable
+from modulog.language.model import Atom, Comparison, Expression, Predicate, Rule, Variable
 from modulog.language.printer import print_atom, print_rule
 from modulog.terms.model import Constant
 
@@ -19,6 +19,21 @@ class Clause:
     negations: tuple[Atom, ...]
     comparisons: tuple[Comparison, ...]
     origin: Rule = field(compare=False)
+
+    @property
+    def computed(self) -> dict[Variable, Expression]:
+        """The variables that only an equation binds, and what computes them."""
+        bound = {v for atom in self.atoms for v in atom.variables()}
+        return {
+            c.left: c.right
+            for c in self.comparisons
+            if c.operator == "=" and isinstance(c.left, Variable) and c.left not in bound
+        }
+
+    @property
+    def creates(self) -> bool:
+        """Whether the head may hold new terms."""
+        return any(v in self.computed for v in self.head.variables())
 
     @property
     def rule(self) -> Rule:
@@ -50,10 +65,25 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class ModulePlan:
-    """Recursive clauses of one stratum that one kind of module handles."""
+    """Recursive clauses of one stratum that one kind of module handles.
+
+    Kinds: "seminaive"; "transitive" and "symmetric" (with transitive); "left-linear" and "right-linear", closures along the atom `graph`. A
+    closure that is all the recursion of its stratum is `exact`; `reflexive` says at which ends (0, 1) of a fact its nodes are related
+    to themselves.
+    """
 
     kind: str
     clauses: tuple[Clause, ...]
+    exact: bool = False
+    graph: Atom | None = None
+    reflexive: frozenset[int] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The kind in words, for people."""
+        names = {"symmetric": "symmetric-transitive closure", "seminaive": "seminaive"}
+        words = names.get(self.kind, f"{self.kind} closure")
+        return f"reflexive {words}" if self.reflexive else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +94,16 @@ class Stratum:
     entry: tuple[Clause, ...]  # the nonrecursive clauses
     recursive: tuple[Clause, ...] = ()
     modules: tuple[ModulePlan, ...] = ()
+
+    @property
+    def closure(self) -> ModulePlan | None:
+        """The closure that is all the recursion of the stratum."""
+        return self.modules[0] if self.modules and self.modules[0].exact else None
+
+    @property
+    def creating(self) -> tuple[Clause, ...]:
+        """The recursive clauses that create values: without a limit they might go on for ever."""
+        return tuple(clause for clause in self.recursive if clause.creates)
 
 
 @dataclass(slots=True)
@@ -85,7 +125,7 @@ class Plan:
         for clause in self.clauses:
             for atom in (clause.head, *clause.atoms, *clause.negations):
                 found.update(t for t in atom.terms if isinstance(t, Constant))
-            found.update(t for c in clause.comparisons for t in (c.left, c.right) if isinstance(t, Constant))
+            found.update(t for c in clause.comparisons for t in c.terms() if isinstance(t, Constant))
         return found
 
     def __str__(self) -> str:
@@ -102,7 +142,7 @@ class Plan:
             for clause in stratum.entry:
                 lines.extend(self._clause_lines(clause, "once"))
             for module in stratum.modules:
-                lines.append(f"  module {module.kind}")
+                lines.append(f"  module {module.name}")
                 for clause in module.clauses:
                     lines.extend(self._clause_lines(clause, "each round"))
         return "\n".join(lines)
@@ -120,7 +160,7 @@ class Plan:
         for number, stratum in enumerate(self.strata, 1):
             names = html.escape(", ".join(map(str, stratum.predicates)))
             clauses = [(c, "once", "") for c in stratum.entry]
-            clauses += [(c, "each round", m.kind) for m in stratum.modules for c in m.clauses]
+            clauses += [(c, "each round", m.name) for m in stratum.modules for c in m.clauses]
             for clause, when, kind in clauses:
                 orders = "<br>".join(html.escape(o) for o in self._orders(clause))
                 rows.append(

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from modulog.engines import protocol as p
-from modulog.engines.local import reading
-from modulog.engines.local.batches import Arrangement, Batch, Node
-from modulog.engines.local.evaluate import Compiler, Probe
+from modulog.engines.local import reaching, reading
+from modulog.engines.local.batches import ANY, Arrangement, Batch, Node
+from modulog.engines.local.counters import LocalCounters
+from modulog.engines.local.evaluate import Compiler, Probe, creates
+from modulog.engines.local.levels import Layer
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable, as_ids
@@ -27,6 +29,7 @@ class LocalEngine:
     """Relations in memory; `values` compares terms. A stratum at a time: what only its rounds need is given up after each."""
 
     shares_rounds = False
+    actions = 0
 
     def __init__(self, values: p.Values) -> None:
         self.values = values
@@ -37,13 +40,16 @@ class LocalEngine:
             raise NotSupported(f"the local engine has no storage scheme {scheme!r}")
         return PlainRelation(name, arity)
 
+    def counters(self, name: str, arity: int) -> LocalCounters:
+        return LocalCounters(name, arity)
+
     def table(self, columns: tuple[str, ...], ids: Any) -> LocalTable:
         return LocalTable(columns, as_ids(ids, len(columns)))
 
     @property
-    def incomparable(self) -> int:
-        """How many comparisons so far had values that cannot be compared."""
-        return self.compiler.incomparable
+    def failures(self) -> p.Failures:
+        """How often, so far, values could not be compared or had no result."""
+        return self.compiler.failures
 
     def run(self, work: Sequence[p.Work], lazily: bool = False) -> None:
         for item in work:
@@ -58,7 +64,7 @@ class LocalEngine:
         if expr.compiled is None:
             object.__setattr__(expr, "compiled", self.compiler.compile(expr.child))
         child: Node = expr.compiled
-        bounds = _head_bounds(child, expr.args, len(self.values))
+        bounds = _head_bounds(child, expr.args, ANY[1] + 1 if creates(expr) else len(self.values))
         if any(low > high for low, high in bounds):
             return 0
         relation.widen(bounds)
@@ -76,20 +82,20 @@ class LocalEngine:
     def _run_fused(
         self, relation: PlainRelation, node: Probe, args: tuple[str | int, ...], source: p.ModuleId
     ) -> int:
-        runs: list[Run] | None = None
+        layers: list[Layer] | None = None
         total, buffer = 0, None
         arrange = Arrangement(node.variables, args)
         for left in node.left.batches():
             if not left.ids.shape[1]:
                 continue
-            runs = node.source.runs() if runs is None else runs
-            if relation.seen is None or node.lookup.equal or any(run.weighted for run in runs):
-                for _, ids in reading.matches(runs, node.lookup, left.ids):
-                    total += self._offer(relation, arrange(ids), source)
-                continue
-            buffer = np.empty(BUFFER, np.int64) if buffer is None else buffer
-            for run in runs:
-                total += _join_into_bitmap(relation, node, run, left.ids, args, source, buffer)
+            layers = node.source.layers() if layers is None else layers
+            for layer in layers:
+                if relation.seen is None or node.lookup.equal or layer.hidden:
+                    for _, ids in reading.matches([layer], node.lookup, left.ids):
+                        total += self._offer(relation, arrange(ids), source)
+                    continue
+                buffer = np.empty(BUFFER, np.int64) if buffer is None else buffer
+                total += _join_into_bitmap(relation, node, layer.run, left.ids, args, source, buffer)
         return total
 
     def settle(self) -> None:
@@ -113,6 +119,46 @@ class LocalEngine:
         if isinstance(expr, p.Read) and len(expr.variables) == len(expr.args) and expr.except_from is None:
             return expr.relation.size(expr.version)
         return sum(batch.ids.shape[1] for batch in self.compiler.compile(expr).batches())
+
+    def collect(self, expr: p.Expr) -> LocalTable:
+        names = expr.variables
+        batches = list(self.compiler.in_order(expr, names).batches())
+        if not batches:
+            return LocalTable(names, np.empty((len(names), 0), np.int32))
+        weights = [b.weights for b in batches if b.weights is not None]
+        return LocalTable(
+            names,
+            np.concatenate([batch.ids for batch in batches], axis=1),
+            np.concatenate(weights) if len(weights) == len(batches) else None,
+        )
+
+    def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[LocalTable]:
+        pairs, edges = self._pairs(seeds, ("s", "y")), self._pairs(graph, ("u", "v"))
+        if pairs.shape[1]:
+            found = reaching.Reach(reaching.distinct(pairs[0]), pairs, edges)
+            yield from (LocalTable(("s", "t"), ids) for ids in found.pairs())
+
+    def reach_changes(
+        self, sources: p.Table, seeds: p.Expr, graph: p.Expr, known: p.Read
+    ) -> Iterator[tuple[LocalTable, LocalTable]]:
+        assert isinstance(sources, LocalTable)
+        some = p.SemiJoin(seeds, p.Rows(sources), seeds.variables)
+        pairs, edges = self._pairs(some, ("s", "y")), self._pairs(graph, ("u", "v"))
+
+        def before(chunk: Columns) -> Iterator[Columns]:
+            rows = p.Rows(LocalTable(("s",), chunk[np.newaxis]))
+            node = self.compiler.in_order(p.Join(rows, known, ("s", "t")), ("s", "t"))
+            return (batch.ids for batch in node.batches())
+
+        found = reaching.Reach(reaching.distinct(sources.ids[0]), pairs, edges)
+        for lost, won in found.changes(before):
+            yield LocalTable(("s", "t"), lost), LocalTable(("s", "t"), won)
+
+    def _pairs(self, expr: p.Expr, names: tuple[str, str]) -> Columns:
+        return self.collect(p.Project(expr, names, "keep")).ids
+
+    def components(self, edges: p.Expr) -> LocalTable:
+        return LocalTable(("x", "c"), reaching.connected(self.collect(edges).ids))
 
     def close(self) -> None:
         self.compiler = Compiler(self.values)

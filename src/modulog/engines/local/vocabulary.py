@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from modulog.engines.protocol import Compute, Condition, Failures
 from modulog.language.printer import print_term
+from modulog.terms.compute import compute, satisfy
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.model import Constant
 from modulog.terms.values import compare
@@ -42,3 +44,11 @@ class Vocabulary:
     def compare(self, operator: str, left: Any, right: Any) -> tuple[Any, int]:
         """A mask of the pairs of ids that satisfy the operator, and how many pairs are incomparable."""
         return compare(self.dictionary, operator, left.view(np.uint32), right.view(np.uint32))
+
+    def satisfy(self, condition: Condition, columns: dict[str, Any], rows: int) -> tuple[Any, Failures]:
+        """A mask of the rows that satisfy a condition with functions."""
+        return satisfy(self.dictionary, condition, columns, rows)
+
+    def compute(self, function: Compute, columns: dict[str, Any], rows: int) -> tuple[Any, Any, Failures]:
+        """What a function gives for rows: ids, new where need be, and a mask of the rows that have a value."""
+        return compute(self.dictionary, function, columns, rows)

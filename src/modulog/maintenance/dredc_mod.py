@@ -1,0 +1,160 @@
+"""DRed^c-Mod: Algorithm 3 of the modular paper over the finest strata, corrected as docs/errata.md says.
+
+For each stratum that a change below reaches: over-delete what the change took away and what hangs on it, sparing the facts with a
+nonrecursive derivation left; rederive; insert. D and A are kept by the relations (`gone`, `come`, …), so that later strata read the net change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from time import perf_counter
+
+from modulog.engines.protocol import Relation, Work
+from modulog.maintenance.recompute import recompute
+from modulog.maintenance.statistics import StratumUpdate
+from modulog.maintenance.support import Support
+from modulog.materialisation.materialise import check_limits
+from modulog.materialisation.strata import NONRECURSIVE, LiveStratum
+from modulog.modules.changes import Variant, due, rederivation
+from modulog.modules.counting import Counting
+from modulog.modules.exact import ExactClosure
+from modulog.modules.seminaive import SeminaiveModule
+from modulog.planning.pipeline import Switches
+
+SHARE = 0.5  # of the facts: when more than this changes, computing a stratum again is cheaper
+FEW = 1000  # changes that are never worth it
+
+
+class MaintainedStratum:
+    """A stratum that can be brought up to date.
+
+    `maintenance` is "auto" (as described above, and from scratch where that is cheaper), "dredc" (with recursive counters), "dred" (nothing is
+    spared) or "recompute".
+    """
+
+    def __init__(self, live: LiveStratum, switches: Switches) -> None:
+        self.live, self.engine = live, live.facts.engine
+        self.switches, self.method = switches, switches.maintenance
+        self.closure = next((m for m in live.modules if isinstance(m, ExactClosure)), None)
+        self.modules = [] if self.closure else live.modules
+        # The relations that this stratum's loops change; a closure's own facts follow from its external ones.
+        self.changing = live.external if self.closure else live.relations
+        if self.method == "dredc":
+            for module in self.modules:
+                if isinstance(module, SeminaiveModule):
+                    module.count_derivations()
+
+    @cached_property
+    def _support(self) -> list[Support]:
+        return [Support(r, self.live.entry, self.engine, NONRECURSIVE, self.method) for r in self.changing]
+
+    @cached_property
+    def _again(self) -> list[Variant]:
+        """Nonrecursive clauses for heads that were over-deleted: plain DRed spares nothing and needs them."""
+        return [rederivation(c, NONRECURSIVE) for c in self.live.entry] if self.method == "dred" else []
+
+    @property
+    def _counters(self) -> list[Counting]:
+        recursive = [c for m in self.modules if isinstance(m, SeminaiveModule) for c in m.counters()]
+        return [*recursive, *(s.counting for s in self._support if s.counting is not None)]
+
+    def commit(self) -> None:
+        """What was done stays."""
+        for part in self._parts():
+            part.commit()
+        self._end()
+
+    def rollback(self) -> None:
+        """Everything is as before the update."""
+        for part in self._parts():
+            part.rollback()
+        self._end()
+
+    def _parts(self) -> Iterator[Relation | Counting]:
+        yield from self.live.kept
+        yield from self._counters
+
+    def _end(self) -> None:
+        for module in self.live.modules:
+            module.end()
+
+    # ---- Algorithm 3
+
+    def update(self) -> StratumUpdate:
+        """Bring the stratum up to date; what lies below has been."""
+        began = perf_counter()
+        below = self.live.below.values()
+        done = StratumUpdate(
+            tuple(map(str, self.live.predicates)),
+            "incrementally" if self.closure is None else "exactly",
+            changes=sum(r.size("gone") + r.size("come") for r in below),
+            facts=sum(r.size("after") for r in below),
+        )
+        for relation in self.live.kept:
+            relation.begin()
+        if self.method == "recompute" or (self.method == "auto" and done.changes > SHARE * done.facts + FEW):
+            self._recompute(done)
+        else:
+            self._maintain(done)
+        done.seconds = perf_counter() - began
+        return done
+
+    def _recompute(self, done: StratumUpdate) -> None:
+        done.how = "from scratch"
+        done.rounds += recompute(self.live)
+        for counting in self._counters:
+            counting.forget()
+
+    def _maintain(self, done: StratumUpdate) -> None:
+        for support in self._support:
+            support.begin()
+        for module in self.modules:
+            module.begin()
+        if not self._overdelete(done):
+            self.rollback()
+            for relation in self.live.kept:
+                relation.begin()
+            self._recompute(done)
+            return
+        self._rederive_insert(done)
+        for relation in self.changing:
+            relation.rest()
+        if self.closure is not None and self.closure.changed:
+            self.closure.maintain()
+
+    def _overdelete(self, done: StratumUpdate) -> bool:
+        """Lines 21 to 30; False if so much goes that computing the stratum again is cheaper."""
+        most = SHARE * sum(r.size("before") for r in self.changing) + FEW
+        work = [w for support in self._support for w in support.work(-1)]
+        work += [w for module in self.modules for w in module.diff(-1)]
+        while self._round(work, leaving=True):
+            done.rounds += 1
+            done.overdeleted += sum(r.size("delta") for r in self.changing)
+            if self.method == "auto" and self.modules and done.overdeleted > most:
+                return False
+            work = [w for module in self.modules for w in module.delete()]
+        return True
+
+    def _rederive_insert(self, done: StratumUpdate) -> None:
+        work = [w for support in self._support for w in support.work(1)]
+        work += [e.work() for e in due(self._again)]
+        work += [w for module in self.modules for w in (*module.rederive(), *module.diff(1))]
+        while self._round(work, leaving=False):
+            done.rounds += 1
+            done.added += sum(r.size("delta") for r in self.changing)
+            check_limits([self.live.plan], done.rounds, done.added, self.switches)
+            work = [w for module in self.modules for w in module.add()]
+
+    def _round(self, work: Sequence[Work], leaving: bool) -> int:
+        """Evaluate the work, let Δ join D or A, and derive the next Δ, without the facts that have support (E1)."""
+        if work:
+            self.engine.run(work)
+        for relation in self.changing:
+            relation.merge()
+        if not work:
+            return 0
+        new = sum([relation.derive(leaving) for relation in self.changing])
+        if new and leaving and self.method != "dred":
+            new = sum([support.spare() for support in self._support])
+        return new

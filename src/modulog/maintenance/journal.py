@@ -1,0 +1,60 @@
+"""What updates changed in each relation since a state of a store: so that the next state can be written as a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from modulog.engines.protocol import Engine, Read, Relation, Table
+
+SHARE = 2  # a relation that has changed by half is better written as a whole
+
+
+class Step(NamedTuple):
+    """The net change of a relation in one update."""
+
+    gone: Table
+    come: Table
+
+
+class Journal:
+    """The steps of every relation that changed; without `rows` only which relations did, for engines that write those as a whole."""
+
+    def __init__(self, engine: Engine, rows: bool = True) -> None:
+        self._engine, self._rows = engine, rows
+        self._steps: dict[
+            int, list[Step] | None
+        ] = {}  # by the identity of relations, which live as long as the session
+
+    def look(self, relations: Iterable[Relation]) -> list[tuple[Relation, Step | None]]:
+        """Before an update is committed: what it changed."""
+        changed = [r for r in relations if r.size("gone") or r.size("come")]
+        return [(r, self._step(r) if self._rows else None) for r in changed]
+
+    def _step(self, relation: Relation) -> Step:
+        names = tuple(f"c{j}" for j in range(relation.arity))
+        gone, come = (self._engine.collect(Read(relation, names, v)) for v in ("gone", "come"))
+        return Step(gone, come)
+
+    def record(self, seen: Iterable[tuple[Relation, Step | None]]) -> None:
+        """Once the update is committed: keep what was seen."""
+        for relation, step in seen:
+            steps = self._steps.setdefault(id(relation), [])
+            if steps is None:
+                continue
+            if step is not None:
+                steps.append(step)
+            if step is None or SHARE * sum(len(t) for s in steps for t in s) > relation.size("all"):
+                self._steps[id(relation)] = None
+
+    def has_changed(self, relation: Relation) -> bool:
+        """Whether an update changed the relation."""
+        return id(relation) in self._steps
+
+    def steps(self, relation: Relation) -> list[Step] | None:
+        """What changed in the relation, in order; None if it is to be written as a whole."""
+        return self._steps.get(id(relation), [])
+
+    def clear(self) -> None:
+        """A state was written: from here on anew."""
+        self._steps = {}

@@ -1,0 +1,30 @@
+"""A stratum computed from scratch beside its old facts, and the old facts brought to the new ones: the net change is exact."""
+
+from __future__ import annotations
+
+from modulog.engines.protocol import AntiJoin, Engine, Project, Read, Relation, Work
+from modulog.materialisation.materialise import Run
+from modulog.materialisation.strata import NONRECURSIVE, LiveStratum
+
+
+def recompute(live: LiveStratum) -> int:
+    """Bring the stratum up to date with what holds below it; returns the rounds that it took."""
+    fresh = LiveStratum(live.plan, live.facts.beside(live.predicates), live.first)
+    run = Run([fresh], fresh.facts)
+    rounds = sum(1 for _ in run.rounds())
+    engine = live.facts.engine
+    engine.settle()
+    for relation, new in zip(live.kept, fresh.kept, strict=True):
+        _replace(engine, relation, new)
+    return rounds
+
+
+def _replace(engine: Engine, relation: Relation, new: Relation) -> None:
+    """Let the facts that `new` lacks leave, and those that it has come."""
+    names = tuple(f"c{j}" for j in range(relation.arity))
+    everything = Read(new, names, "all")
+    leaving = AntiJoin(Read(relation, names, "before"), everything, names)
+    for pairs, is_leaving in ((leaving, True), (everything, False)):
+        engine.run([Work(relation, Project(pairs, names, "keep"), NONRECURSIVE)])
+        relation.derive(is_leaving)
+        relation.merge()

@@ -1,0 +1,94 @@
+"""Nonrecursive support: which facts have a derivation that needs no fact of their own stratum (C_nr of the modular paper).
+
+A clause answers by a counter of its instances, or by an existence query with its head bound to the facts in question. Both speak of what
+holds after the update, so both updates of C_nr come before over-deletion, which then deletes fewer facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modulog.engines.protocol import Engine, ModuleId, Relation, Version, Work
+from modulog.modules.changes import Variant, due, lost, won
+from modulog.modules.clauses import Evaluation, Occurrence, Prepared
+from modulog.modules.counting import Counting, countable
+from modulog.planning.order_joins import Body, instances
+
+TRIES = 32  # facts that a query may look at for each head
+REPEATED = 4  # instances for each head that are still counted
+
+
+class Support:
+    """The support that the nonrecursive clauses of a stratum give to the facts of one relation."""
+
+    def __init__(
+        self, relation: Relation, clauses: Sequence[Prepared], engine: Engine, source: ModuleId, method: str
+    ) -> None:
+        self.relation, self.engine = relation, engine
+        own = [clause for clause in clauses if clause.relation is relation]
+        counted = [clause for clause in own if is_counted(clause, method)]
+        asked = [clause for clause in own if clause not in counted]
+        self.counting = Counting(relation, counted, engine, source) if counted else None
+        self.queries = [_query(clause, source) for clause in asked]
+        self.counted = {-1: _each(lost, counted, source, True), 1: _each(won, counted, source, True)}
+        self.asked = {-1: _each(lost, asked, source, False), 1: _each(won, asked, source, False)}
+        self.waiting: dict[int, list[Work]] = {-1: [], 1: []}
+
+    def begin(self) -> None:
+        """An update begins: count what changes below took away and brought."""
+        if self.counting is not None:
+            self.counting.begin()
+            self.waiting = {sign: self.counting.change(due(self.counted[sign]), sign) for sign in (-1, 1)}
+
+    def work(self, sign: int) -> list[Work]:
+        """Facts that lost (-1) or won (+1) a nonrecursive derivation."""
+        waiting, self.waiting[sign] = self.waiting[sign], []
+        return [*waiting, *(e.work() for e in due(self.asked[sign]))]
+
+    def spare(self) -> int:
+        """Let the supported facts of the leaving Δ stay (E1); returns how many are left to leave."""
+        if self.counting is not None and self.relation.size("delta"):
+            self.relation.spare(self.counting.positive("delta"))
+        # All are asked before any is spared: where facts are far away, they then leave in one go.
+        for rows in [self.engine.collect(query.chosen()) for query in self.queries if not query.empty()]:
+            self.relation.spare(rows)
+        return self.relation.size("delta")
+
+
+def is_counted(clause: Prepared, method: str) -> bool:
+    """Under "dredc" every clause that can be counted is.
+
+    Otherwise those whose query would have to try many facts for each head, unless most instances have the same head: then there are far
+    more of them to count than heads to ask for.
+    """
+    if method not in ("auto", "dredc") or not countable(clause):
+        return False
+    if method == "dredc":
+        return True
+    bound = {a for a in clause.head if isinstance(a, str)}
+    if min((_tries(atom, bound) for atom in clause.atoms), default=0.0) <= TRIES:
+        return False
+    everything = Body(tuple(atom.read("after") for atom in clause.atoms))
+    return instances(everything, clause.unit) <= REPEATED * clause.relation.size("before")
+
+
+def _tries(atom: Occurrence, bound: set[str]) -> float:
+    """How many facts of an atom a query looks at, with the head's variables bound."""
+    estimate = atom.relation.estimate("after")
+    rows = estimate.rows
+    for arg, values in zip(atom.args, estimate.distinct, strict=True):
+        if isinstance(arg, int) or arg in bound:
+            rows /= max(values, 1.0)
+    return rows
+
+
+def _each(find: object, clauses: Sequence[Prepared], source: ModuleId, counting: bool) -> list[Variant]:
+    assert callable(find)
+    return [variant for clause in clauses for variant in find(clause, source, counting)]
+
+
+def _query(clause: Prepared, source: ModuleId) -> Evaluation:
+    """Which of the leaving facts the clause still derives."""
+    versions: list[Version] = ["after"] * len(clause.atoms)
+    absent: list[Version] = ["after"] * len(clause.negations)
+    return clause.evaluation(versions, source, absent, [clause.heads("delta")])

@@ -1,0 +1,144 @@
+"""One update of everything: explicit facts first, then the strata that the change reaches, in order. All or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from modulog.engines.protocol import EXPLICIT, AntiJoin, Engine, Project, Read, Relation, Table, Work
+from modulog.language.model import Predicate
+from modulog.maintenance.dredc_mod import MaintainedStratum
+from modulog.maintenance.journal import Journal
+from modulog.maintenance.statistics import UpdateStatistics
+from modulog.materialisation.facts import Facts
+from modulog.materialisation.strata import LiveStratum
+from modulog.planning.pipeline import Switches
+
+Tables = dict[Predicate, list[Table]]
+
+
+@dataclass(slots=True)
+class NetChange:
+    """What came and what went in the relations of representatives and explicit facts, and how the update went."""
+
+    come: dict[Predicate, Table] = field(default_factory=dict)
+    gone: dict[Predicate, Table] = field(default_factory=dict)
+    ignored: int = 0
+    statistics: UpdateStatistics = field(default_factory=UpdateStatistics)
+
+
+class Maintenance:
+    """Keeps the materialisation of a program right while explicit facts come and go."""
+
+    def __init__(self, strata: Sequence[LiveStratum], facts: Facts, switches: Switches) -> None:
+        self.facts, self.engine = facts, facts.engine
+        self.strata = [MaintainedStratum(live, switches) for live in strata]
+        self.journal: Journal | None = None  # what to write into the store that everything came from
+
+    def update(self, minus: Tables, plus: Tables) -> NetChange:
+        """Delete and add explicit facts, with what was staged before; on an error nothing has changed."""
+        began, net = perf_counter(), NetChange()
+        touched: list[MaintainedStratum] = []
+        known = set(self.facts.explicit)
+        try:
+            changed = self._explicit(minus, plus, net)
+            for stratum in self.strata:
+                if not changed.isdisjoint(stratum.live.below):
+                    touched.append(stratum)
+                    net.statistics.strata.append(stratum.update())
+                    changed |= _changed(stratum.live.relations)
+            self._collect(net)
+            seen = self.journal.look(self._relations(touched)) if self.journal is not None else []
+        except BaseException:
+            staged = [] if minus or plus else self._staged()
+            for relation in self.facts.explicit.values():
+                relation.rollback()
+            for stratum in touched:
+                stratum.rollback()
+            for relation, table in staged:
+                relation.schedule(table, EXPLICIT)
+            for predicate in set(self.facts.explicit) - known:
+                del self.facts.explicit[predicate]
+            raise
+        for relation in self.facts.explicit.values():
+            relation.commit()
+        for stratum in touched:
+            stratum.commit()
+        if self.journal is not None:
+            self.journal.record(seen)
+        net.statistics.seconds = perf_counter() - began
+        return net
+
+    def _staged(self) -> list[tuple[Relation, Table]]:
+        """What had been staged before an update that only takes it in, to be staged again."""
+        found = []
+        for relation in self.facts.explicit.values():
+            names = tuple(f"c{j}" for j in range(relation.arity))
+            if relation.size("come"):
+                found.append((relation, self.engine.collect(Read(relation, names, "come"))))
+        return found
+
+    def _relations(self, touched: Sequence[MaintainedStratum]) -> Iterator[Relation]:
+        """Everything that an update may have changed."""
+        yield from self.facts.explicit.values()
+        for stratum in touched:
+            yield from stratum.live.kept
+
+    def _explicit(self, minus: Tables, plus: Tables, net: NetChange) -> set[int]:
+        """E := (E \\ E⁻) ∪ E⁺; a fact in both ends up explicit. Gives the relations that changed."""
+        for predicate in plus:
+            self.facts.given(predicate)
+        for relation in self.facts.explicit.values():
+            relation.begin()
+        for predicate in dict.fromkeys((*minus, *plus)):
+            if predicate in self.facts.explicit:
+                relation = self.facts.given(predicate)
+                net.ignored += self._delete(relation, minus.get(predicate, []), plus.get(predicate, []))
+            else:
+                net.ignored += _filled(self.engine, predicate, minus[predicate]).size("all")
+        for predicate, tables in plus.items():
+            for table in tables:
+                self.facts.given(predicate).schedule(table, EXPLICIT)
+        for relation in self.facts.explicit.values():
+            relation.derive()
+            relation.merge()
+        return _changed(self.facts.explicit.values())
+
+    def _delete(self, relation: Relation, minus: Sequence[Table], plus: Sequence[Table]) -> int:
+        """Delete what is explicit and does not come at once; how many were not explicit."""
+        if not minus:
+            return 0
+        names = tuple(f"c{j}" for j in range(relation.arity))
+        doomed = Read(_filled(self.engine, relation, minus), names, "all")
+        staying = Read(_filled(self.engine, relation, plus), names, "all")
+        leaving = AntiJoin(doomed, staying, names)
+        self.engine.run([Work(relation, Project(leaving, names, "keep"), EXPLICIT)])
+        wanted, deleted = self.engine.count(leaving), relation.derive(leaving=True)
+        relation.merge()
+        return wanted - deleted
+
+    def _collect(self, net: NetChange) -> None:
+        """Keep the net change, for as long as somebody may ask for it."""
+        derived = self.facts.derived
+        relations = {**{p: r for p, r in self.facts.explicit.items() if p not in derived}, **derived}
+        for predicate, relation in relations.items():
+            names = tuple(f"c{j}" for j in range(predicate.arity))
+            if relation.size("come"):
+                net.come[predicate] = self.engine.collect(Read(relation, names, "come"))
+            if relation.size("gone"):
+                net.gone[predicate] = self.engine.collect(Read(relation, names, "gone"))
+
+
+def _changed(relations: Iterable[Relation]) -> set[int]:
+    return {id(r) for r in relations if r.size("gone") or r.size("come")}
+
+
+def _filled(engine: Engine, like: Relation | Predicate, tables: Sequence[Table]) -> Relation:
+    """The facts of some tables, each once."""
+    found = engine.relation(f"{like.name} asked", like.arity)
+    for table in tables:
+        found.schedule(table, EXPLICIT)
+    found.derive()
+    found.merge()
+    return found

@@ -1,0 +1,89 @@
+"""A stratum at work: its relations, its nonrecursive clauses made ready, and its modules. It lives as long as its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+
+from modulog.engines.protocol import ModuleId, Relation, Work
+from modulog.materialisation.facts import Facts
+from modulog.modules.clauses import Evaluation, Prepared, prepare
+from modulog.modules.protocol import Module
+from modulog.modules.registry import make_module
+from modulog.planning.plan import Plan, Stratum
+
+NONRECURSIVE: ModuleId = 0
+"""The source of facts that nonrecursive rules derive; modules count from one."""
+
+
+class LiveStratum:
+    """What evaluation and maintenance need of one stratum; `first` is the number of its first module."""
+
+    def __init__(self, stratum: Stratum, facts: Facts, first: ModuleId) -> None:
+        self.plan, self.facts, self.first = stratum, facts, first
+        self.predicates = stratum.predicates
+        self._make_ready()
+
+    def _make_ready(self) -> None:
+        stratum, facts = self.plan, self.facts
+        self.relations = [facts.relation(p) for p in stratum.predicates]
+        self.external = [facts.external[p] for p in stratum.predicates if p in facts.external]
+        self.rules = [self._entering(prepare(c, facts, stratum.predicates)) for c in stratum.entry]
+        self.modules: list[Module] = [
+            make_module(plan, number, stratum, facts)
+            for number, plan in enumerate(stratum.modules, self.first)
+        ]
+        self._evaluations: list[Evaluation] = []
+
+    def restore(self, relations: Iterator[Relation]) -> None:
+        """Take what a store kept: external facts, and what the modules keep for themselves."""
+        for predicate in self.predicates:
+            if predicate in self.facts.external:
+                self.facts.external[predicate] = next(relations)
+        self._make_ready()
+        for module in self.modules:
+            module.restore([next(relations) for _ in module.relations()])
+
+    def _entering(self, clause: Prepared) -> Prepared:
+        """Nonrecursive clauses derive the external facts of a closure, others the facts of the predicate itself."""
+        return self.facts.entering(clause)
+
+    @cached_property
+    def explicit(self) -> list[Prepared]:
+        """Explicit facts, of the predicates and of those that collapsed into them, as clauses that copy them."""
+        return [self._entering(copy) for p in self.predicates for copy in self.facts.explicit_copies(p)]
+
+    @property
+    def kept(self) -> list[Relation]:
+        """Everything that changes when the stratum's facts do: its relations, external facts, and what its modules keep."""
+        return [*self.relations, *self.external, *(r for module in self.modules for r in module.relations())]
+
+    @property
+    def entry(self) -> list[Prepared]:
+        """Everything that derives facts without recursion."""
+        return [*self.rules, *self.explicit]
+
+    def enter(self) -> Iterator[Work]:
+        """Explicit facts and nonrecursive consequences, as work."""
+        for clause in self.explicit:
+            if clause.atoms[0].relation.size("after"):
+                yield clause.evaluation(["after"], NONRECURSIVE).work()
+        self._evaluations = [
+            c.evaluation(["after"] * len(c.atoms), NONRECURSIVE, ["after"] * len(c.negations))
+            for c in self.rules
+        ]
+        yield from (e.work() for e in self._evaluations if not e.empty())
+
+    @cached_property
+    def below(self) -> dict[int, Relation]:
+        """The relations outside the stratum that its clauses read, by identity."""
+        clauses = (*self.plan.entry, *self.plan.recursive)
+        read = {a.predicate for c in clauses for a in (*c.atoms, *c.negations)} - set(self.predicates)
+        relations = [*map(self.facts.relation, read), *(c.atoms[0].relation for c in self.explicit)]
+        return {id(relation): relation for relation in relations}
+
+    def record_orders(self, plan: Plan, name: Callable[[int], str]) -> None:
+        """Let the plan show how each clause was last evaluated."""
+        evaluations = [*self._evaluations, *(e for module in self.modules for e in module.evaluations())]
+        for e in evaluations:
+            plan.orders.setdefault(id(e.clause), []).append(partial(e.show, name))

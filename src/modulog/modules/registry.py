@@ -1,0 +1,23 @@
+"""Which class handles which kind of module."""
+
+from __future__ import annotations
+
+from modulog.engines.protocol import ModuleId
+from modulog.modules.clauses import Context
+from modulog.modules.exact import ExactClosure
+from modulog.modules.protocol import Module
+from modulog.modules.seminaive import SeminaiveModule
+from modulog.modules.symmetric import SymmetricModule
+from modulog.modules.transitive import TransitiveModule
+from modulog.planning.plan import ModulePlan, Stratum
+
+
+def make_module(plan: ModulePlan, number: ModuleId, stratum: Stratum, context: Context) -> Module:
+    """The module that a plan asks for."""
+    if plan.exact:
+        return ExactClosure(number, plan, stratum.predicates[0], context)
+    if plan.kind == "transitive":
+        return TransitiveModule(number, plan, context)
+    if plan.kind == "symmetric":
+        return SymmetricModule(number, plan, context)
+    return SeminaiveModule(number, plan.clauses, stratum.predicates, context)

@@ -1,0 +1,249 @@
+"""Updates equal a computation from scratch, after every one of a sequence, on random programs and with every switch.
+
+What maintenance remembers is checked too: the closure of X_R is R and each of its facts has a derivation outside its module, the components of
+C_R are those of R, counters are what counting every instance gives.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, note, settings
+from hypothesis import strategies as st
+
+import oracle
+from instances import counts_of, facts_of, heads, transitive
+from module_programs import Story, story
+from modulog import Reasoner
+from modulog.engines.local.counters import LocalCounters
+from modulog.engines.local.engine import LocalEngine
+from modulog.engines.local.relation import PlainRelation
+from modulog.maintenance import support
+from modulog.maintenance.dredc_mod import MaintainedStratum
+from modulog.modules.seminaive import SeminaiveModule
+from modulog.modules.symmetric import SymmetricModule
+from modulog.modules.transitive import TransitiveModule
+from strategies import Case, Facts, Update, cases, text, updates
+from values import rows_of_python, rows_to_python
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+MODES = [(modules, how) for how in ("auto", "dred", "dredc", "recompute") for modules in ("auto", "off")]
+PROGRAMS, CHUNKS = 520, 20  # random programs with modules, and the tests that share them
+
+
+def changed(facts: Facts, update: Update) -> Facts:
+    """The explicit facts after an update: a fact that is both deleted and added ends up present."""
+    return {
+        p: (facts.get(p, set()) - update.delete.get(p, set())) | update.add.get(p, set())
+        for p in {*facts, *update.add}
+    }
+
+
+def consequences(rules: Any, facts: Facts) -> Facts:
+    """What the oracle derives."""
+    return {p: rows for p, rows in oracle.materialise(rules, facts).items() if rows}
+
+
+def held(r: Reasoner) -> Facts:
+    """All facts of a reasoner, none twice."""
+    found = {p.name: rows_of_python(r.rows(p.name)) for p in r.predicates()}
+    for p, rows in found.items():
+        assert len(rows) == len(set(rows)) == r.count(p), p
+    return {p: set(rows) for p, rows in found.items() if rows}
+
+
+def as_python(facts: Facts) -> dict[str, Any]:
+    return {p: rows_to_python(rows) for p, rows in facts.items() if rows}
+
+
+def apply(r: Reasoner, update: Update, before: Facts, after: Facts) -> None:
+    """Update a reasoner that holds `before`: it must hold `after`, and return the difference."""
+    change = r.update(add=as_python(update.add), delete=as_python(update.delete))
+    assert held(r) == after
+    for p in (p.name for p in r.predicates()):
+        came, went = (a.get(p, set()) - b.get(p, set()) for a, b in ((after, before), (before, after)))
+        assert set(rows_of_python(change.rows(p))) == came, f"{p} came"
+        assert set(rows_of_python(change.rows(p, deleted=True))) == went, f"{p} went"
+        assert (change.added.get(p, 0), change.deleted.get(p, 0)) == (len(came), len(went)), p
+
+
+def strata_of(r: Reasoner) -> list[MaintainedStratum]:
+    assert r._maintenance is not None
+    return r._maintenance.strata
+
+
+def check_memory(r: Reasoner) -> None:
+    """What maintenance keeps beside the facts is what it should be."""
+    for stratum in strata_of(r):
+        for module in stratum.modules:
+            if isinstance(module, TransitiveModule):
+                check_external(module, stratum)
+            elif isinstance(module, SymmetricModule):
+                check_components(module)
+        for counting in stratum._counters:
+            if counting.counters is not None:
+                expected = heads(counting.clauses)
+                assert counts_of(counting.counters) == expected, f"counters of {counting.relation.name}"
+
+
+def check_external(module: TransitiveModule, stratum: MaintainedStratum) -> None:
+    """closure(X_R) = R, and every fact of X_R has a derivation outside its module."""
+    external = facts_of(module.external)
+    assert transitive(external) == facts_of(module.relation), f"closure of X for {module.relation.name}"
+    others = [c for m in stratum.modules if isinstance(m, SeminaiveModule) for c in m.prepared]
+    outside = heads(c for c in (*stratum.live.entry, *others) if c.relation is module.relation)
+    assert external <= set(outside), f"X of {module.relation.name} has facts that nothing else derives"
+
+
+def check_components(module: SymmetricModule) -> None:
+    """C_R is a partition, and R holds exactly between members of one component."""
+    members = facts_of(module.members)
+    assert len({x for x, _ in members}) == len(members)
+    together = {(x, y) for x, c in members for y, d in members if c == d}
+    assert together == facts_of(module.relation), f"components of {module.relation.name}"
+
+
+def truths(it: Story) -> list[Facts]:
+    """What follows at first, and after each update."""
+    states = [it.case.facts]
+    for update in it.updates:
+        states.append(changed(states[-1], update))
+    return [consequences(it.case.rules, facts) for facts in states]
+
+
+def run_story(it: Story, expected: list[Facts], modules: str, how: str, order: int, engine: str) -> None:
+    """A program with its updates in one mode, the rules in some order."""
+    r = Reasoner(it.shuffled(order), engine=engine, modules=modules, maintenance=how)
+    for p, rows in it.case.facts.items():
+        r.add(p, rows_to_python(rows))
+    r.materialise()
+    assert held(r) == expected[0]
+    for update, before, after in zip(it.updates, expected, expected[1:], strict=False):
+        apply(r, update, before, after)
+        check_memory(r)
+
+
+def base_seed(config: pytest.Config) -> int:
+    """The seed that the header of the run shows, as a number."""
+    return random.Random(config.getoption("--hypothesis-seed")).randrange(2**31)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_programs_with_modules(
+    engine: str, chunk: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each program as it is by default and in two more modes, which take turns; every other one counts every clause that can be counted."""
+    base = base_seed(request.config)
+    for n in range(chunk, PROGRAMS, CHUNKS):
+        monkeypatch.setattr(support, "TRIES", -1 if n // CHUNKS % 2 else 32)
+        monkeypatch.setattr(support, "REPEATED", 10**9)
+        it = story(base + n)
+        expected = truths(it)
+        for modules, how in {MODES[0], MODES[1 + n % 7], MODES[1 + (n // 7 + n + 3) % 7]}:
+            try:
+                run_story(it, expected, modules, how, base + 2 * n, engine)
+            except Exception as error:
+                error.add_note(f"modules={modules} maintenance={how} seed={it.seed}\n{it}")
+                raise
+
+
+@settings(phases=[Phase.explicit, Phase.generate])
+@given(data=st.data())
+def test_programs_of_all_sorts(engine: str, data: st.DataObject) -> None:
+    """Free rules with constants, comparisons, several heads, arities up to four, predicates that collapse."""
+    modules, how = data.draw(st.sampled_from(MODES))
+    case: Case = data.draw(cases())
+    sequence = data.draw(updates(case, most=6))
+    note(f"modules={modules} maintenance={how}\n{case}\n{sequence}")
+    r = Reasoner(text(case.rules), engine=engine, modules=modules, maintenance=how)
+    for p, rows in case.facts.items():
+        r.add(p, rows_to_python(rows))
+    r.materialise()
+    facts = case.facts
+    before = consequences(case.rules, facts)
+    assert held(r) == before
+    for update in sequence:
+        facts = changed(facts, update)
+        after = consequences(case.rules, facts)
+        apply(r, update, before, after)
+        before = after
+
+
+# ---- Updates that fail
+
+
+class Accident(Exception):
+    """What goes wrong in the middle of an update."""
+
+
+def memory_of(r: Reasoner) -> list[Any]:
+    """Everything that maintenance keeps, to be compared."""
+    relations = [relation for stratum in strata_of(r) for relation in stratum.live.kept]
+    return [facts_of(relation) for relation in relations]
+
+
+def strike(r: Reasoner, update: Update, where: tuple[type, str], after: int) -> bool:
+    """Let an update fail at the call of a function after some calls; False if it did not come to that."""
+    owner, name = where
+    function, left = getattr(owner, name), [after]
+
+    def struck(*args: Any, **options: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Accident(name)
+        return function(*args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, struck)
+        try:
+            r.update(add=as_python(update.add), delete=as_python(update.delete))
+        except Accident:
+            return True
+    return False
+
+
+ACCIDENTS: list[tuple[type, str]] = [
+    (LocalEngine, "run"),
+    (LocalEngine, "collect"),
+    (PlainRelation, "derive"),
+    (PlainRelation, "merge"),
+    (PlainRelation, "begin"),
+    (LocalCounters, "adjust"),
+    (MaintainedStratum, "update"),
+]
+
+
+@pytest.mark.parametrize("where", ACCIDENTS, ids=lambda w: f"{w[0].__name__}.{w[1]}")
+def test_a_failed_update_changes_nothing(
+    where: tuple[type, str], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All facts and everything kept beside them are as before, and the same update succeeds afterwards."""
+    monkeypatch.setattr(support, "TRIES", -1)
+    struck = 0
+    for n in range(24):
+        it = story(base_seed(request.config) + 10_000 + n, updates=4)
+        modules, how = MODES[n % len(MODES)]
+        chance, expected = random.Random(n), truths(it)
+        try:
+            r = Reasoner(it.shuffled(n), engine="local", modules=modules, maintenance=how)
+            for p, rows in it.case.facts.items():
+                r.add(p, rows_to_python(rows))
+            r.materialise()
+            for update, before, after in zip(it.updates, expected, expected[1:], strict=False):
+                kept = memory_of(r)
+                if strike(r, update, where, chance.choice([0, 1, 3, 6, 12, 24])):
+                    struck += 1
+                    assert held(r) == before
+                    assert memory_of(r) == kept
+                    check_memory(r)
+                    apply(r, update, before, after)
+                else:
+                    assert held(r) == after
+                check_memory(r)
+        except Exception as error:
+            error.add_note(f"modules={modules} maintenance={how}\n{it}")
+            raise
+    assert struck > 5, "the accident happened too seldom to show anything"
