@@ -1,4 +1,4 @@
-"""Random programs give on Spark what the oracle gives: alone, and with small strata on the driver."""
+"""Random programs give on Spark what the local engine gives, and the oracle: alone, and with small strata on the driver."""
 
 from __future__ import annotations
 
@@ -9,24 +9,42 @@ from hypothesis import HealthCheck, given, note, settings
 
 import oracle
 from modulog import Reasoner
+from spark.whole import all_rows
 from strategies import Case, cases, text
 from values import rows_of_python, rows_to_python
 
 # Random programs have empty predicates and Cartesian bodies.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-SLOW = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 
-
-@SLOW
-@given(case=cases())
-@pytest.mark.parametrize("local_limit", [0, 30, 100_000])
-def test_equals_oracle(spark: Any, local_limit: int, case: Case) -> None:
+def agree(case: Case, spark: Any, local_limit: int) -> None:
     note(str(case))
     expected = {p: rows for p, rows in oracle.materialise(case.rules, case.facts).items() if rows}
+    local = Reasoner(text(case.rules), engine="local")
     with Reasoner(text(case.rules), spark=spark, local_limit=local_limit) as r:
         for predicate, rows in case.facts.items():
-            r.add(predicate, rows_to_python(rows))
-        found = {p.name: rows_of_python(r.rows(p.name)) for p in r.predicates()}
+            for reasoner in (r, local):
+                reasoner.add(predicate, rows_to_python(rows))
+        r.materialise()
+        found = {p: rows_of_python(rows) for p, rows in all_rows(r).items()}
         assert {p: set(rows) for p, rows in found.items() if rows} == expected
-        assert all(len(rows) == r.count(p) for p, rows in found.items())
+        for p, rows in found.items():
+            assert len(rows) == r.count(p) == local.count(p), p
+            assert set(rows) == set(rows_of_python(local.rows(p))), p
+
+
+def of(examples: int) -> Any:
+    return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@of(9)
+@given(case=cases())
+def test_everything_on_spark(spark: Any, case: Case) -> None:
+    agree(case, spark, 0)
+
+
+@of(5)
+@given(case=cases())
+@pytest.mark.parametrize("local_limit", [30, 100_000])
+def test_small_strata_on_the_driver(spark: Any, local_limit: int, case: Case) -> None:
+    agree(case, spark, local_limit)

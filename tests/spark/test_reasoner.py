@@ -9,6 +9,7 @@ import pytest
 
 from modulog import IRI, Reasoner
 from modulog.errors import DataError, NotSupported, QueryError
+from modulog.terms.python import constant
 
 PATHS = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . end(?x) :- path(_, ?x), ~edge(?x, _) ."
 
@@ -108,8 +109,21 @@ def test_superseded_parts_are_deleted(paths: Reasoner) -> None:
     engine.settle()
     used = {part.path for r in engine.relations for part in r.base}
     assert {engine.parts.folder / name for name in engine.parts.folder.names()} == used - {None}
+    assert not [name for name in engine.terms._folder.names() if name.startswith("staged")]
 
 
 def test_local_engine_has_no_frames() -> None:
     with pytest.raises(NotSupported, match="no Spark data frames"):
         Reasoner("p(1) .", engine="local").dataframe("p")
+
+
+def test_ids_stay_the_same_over_runs(spark: Any, tmp_path: Path) -> None:
+    def run(*values: str) -> dict[str, int]:
+        with Reasoner("q(?x) :- p(?x) .", spark=spark, local_limit=0, folder=str(tmp_path)) as r:
+            r.add("p", [(v,) for v in values])
+            assert sorted(r.rows("q")) == [(v,) for v in values]
+            return dict(zip(values, r._backend.find([constant(v) for v in values]), strict=True))
+
+    first, second = run("a", "b"), run("a", "b", "c")
+    assert sorted(second.values()) == [0, 1, 2] and first.items() <= second.items()
+    assert [path.name for path in tmp_path.iterdir()] == ["terms"], "facts go, terms stay"

@@ -5,28 +5,49 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from modulog.engines.backend import Columns, Reading
+from modulog.engines.backend import (
+    TRIPLES,
+    VIEWS,
+    Bad,
+    Changed,
+    Columns,
+    FactFile,
+    Kept,
+    Paths,
+    Reading,
+    Stored,
+    Triples,
+)
 from modulog.engines.protocol import EXPLICIT, Relation, Table
-from modulog.engines.spark import exporting, sources
+from modulog.engines.spark import exporting, sources, stored
+from modulog.engines.spark.aside import SparkAside
 from modulog.engines.spark.engine import BROADCAST_LIMIT, LOCAL_LIMIT, SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
+from modulog.engines.spark.hadoop import HadoopListing
 from modulog.engines.spark.relation import KeyTable, SparkTable
 from modulog.engines.spark.session import build_session
 from modulog.engines.spark.terms import SparkTerms
+from modulog.formats.columns import choose_columns
+from modulog.formats.files import discover, is_uri
 from modulog.formats.tables import read_table
 from modulog.language.model import Predicate
+from modulog.store.reading import Store
+from modulog.store.writing import Draft
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.model import Constant
 from modulog.terms.python import value
 
+TABLE = "table:"  # stands before the name of a table of Spark's catalogue
 WHOLE = 1 << 25  # bytes up to which a file is read as a whole, so that its quoted fields may hold line breaks
 
 
@@ -53,17 +74,43 @@ class SparkBackend:
         self.spark = spark or build_session(settings)
         self._temporary = tempfile.mkdtemp(prefix="modulog-") if folder is None else None
         where = folder or str(self._temporary)
-        self.terms = SparkTerms(self.spark, f"{where}/terms")
+        self._store: Store | None = None
+        self.terms = SparkTerms(self.spark, f"{where}/terms", broadcast_terms=broadcast_limit)
+        self._listing = HadoopListing(self.spark)
+        self.aside = SparkAside(self.spark, f"{where}/bad")
         self.engine = SparkEngine(
-            self.spark, self.terms, f"{where}/facts", local_limit=local_limit, broadcast_limit=broadcast_limit
+            self.spark,
+            self.terms,
+            f"{where}/facts-{uuid4().hex[:12]}",  # a later run with the same folder keeps terms, not facts
+            local_limit=local_limit,
+            broadcast_limit=broadcast_limit,
         )
 
     def close(self) -> None:
-        """Delete what is temporary, and stop the session if it is ours."""
+        """Delete facts and what is temporary, and stop the session if it is ours; terms stay in a folder that was given."""
+        self.engine.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
+        if self._store is not None:
+            self._store.close()
         if self._own:
             self.spark.stop()
+
+    # ---- The store
+
+    writes_changes = False  # a relation that changed is written as a whole
+
+    def save(self, draft: Draft, relations: Sequence[Kept]) -> Stored:
+        return stored.save(self.engine, self.terms, draft, relations)
+
+    def save_changes(self, draft: Draft, store: Store, changes: Sequence[Changed]) -> Stored:
+        return stored.save_changes(self.engine, self.terms, draft, store, changes)
+
+    def restore(self, store: Store) -> list[Relation]:
+        self._store = store
+        with translated():
+            stored.restore_terms(self.terms, store)
+            return list(stored.restore_relations(self.engine, store))
 
     # ---- Terms
 
@@ -106,9 +153,19 @@ class SparkBackend:
             )
         return tables
 
-    def read_file(
+    def files(self, path: str | os.PathLike[str]) -> list[FactFile]:
+        text, listing = os.fspath(path), self._listing
+        if text.startswith(TABLE):
+            table = text.removeprefix(TABLE)
+            return [FactFile(table, table.split(".")[-1].strip("`"), "table")]
+        if listing.is_local and not is_uri(text):
+            return discover(path, self.formats)
+        with translated():
+            return discover(text, self.formats, listing)
+
+    def read_files(
         self,
-        path: str | os.PathLike[str],
+        paths: Paths,
         format: str,
         arity: int | None,
         *,
@@ -116,36 +173,57 @@ class SparkBackend:
         strings: bool = False,
         columns: Columns | None = None,
         delimiter: str | None = None,
+        bad: Bad = "fail",
     ) -> Iterable[Table]:
+        if format in TRIPLES:
+            return self._read_triples(paths, format, arity, columns, bad)
         with translated():
             source = sources.read(
                 self.spark,
-                str(path),
+                [str(path) for path in paths],
                 format,
                 arity=arity,
                 header=header,
                 strings=strings,
                 columns=columns,
                 delimiter=delimiter,
-                multiline=_is_small(path),
+                multiline=all(self._size(path) <= WHOLE for path in paths),
+                bad=bad,
             )
+        self._set_aside(source)
         return [KeyTable(source.arity, source.frame)]
 
-    def load_rdf(self, path: str, format: str, given: Callable[[Predicate], Relation], triples: bool) -> None:
+    def _size(self, path: str | os.PathLike[str]) -> int:
+        """The bytes of a file that was listed or is here; more than fits if it is neither."""
+        return (
+            os.path.getsize(path) if os.path.isfile(path) else self._listing.sizes.get(str(path), WHOLE + 1)
+        )
+
+    def _set_aside(self, source: sources.Source) -> None:
+        if source.bad is not None:
+            self.aside.add(source.bad)
+
+    def _read_triples(
+        self, paths: Paths, format: str, arity: int | None, columns: Columns | None, bad: Bad
+    ) -> Iterable[Table]:
+        """Triples, or the quads of named graphs, as rows."""
+        width = 4 if arity == 4 and columns is None else 3
+        chosen = choose_columns(["s", "p", "o", "g"][:width], width, arity, columns, str(paths[0]))
         with translated():
-            staged = self.terms.stage([sources.read(self.spark, path, format).frame])[0]
-            for arity, frame in sources.facts_of_triples(staged).items():
-                names = [row["name"] for row in frame.select("name").distinct().collect()]
-                relations = {name: spark_relation(given(Predicate(name, arity))) for name in names}
-                numbers = [(name, relation.number) for name, relation in relations.items()]
-                numbered = frame.join(
-                    F.broadcast(self.spark.createDataFrame(numbers, "name string, p int")), "name"
-                )
-                keys = numbered.select("p", *(f"k{j}" for j in range(arity)))
-                self.engine.stage(arity, keys, dict.fromkeys(relations.values(), EXPLICIT))
-        if triples:
-            columns = [F.col(c).alias(f"k{j}") for j, c in enumerate("spo")]
-            given(Predicate("triple", 3)).schedule(KeyTable(3, staged.select(*columns)), EXPLICIT)
+            frame = self._triples(paths, format, bad)
+            rows = sources.quads(frame) if width == 4 else frame
+            keys = [F.col("spog"[place]).alias(f"k{j}") for j, place in enumerate(chosen)]
+            return [KeyTable(len(chosen), rows.select(*keys))]
+
+    def _triples(self, paths: Paths, format: str, bad: Bad) -> DataFrame:
+        source = sources.read(self.spark, [str(path) for path in paths], format, bad=bad)
+        self._set_aside(source)
+        return source.frame
+
+    def read_rdf(self, paths: Paths, format: str, views: Collection[str], bad: Bad = "fail") -> Triples:
+        with translated():
+            staged = self.terms.stage([self._triples(paths, format, bad)])[0]
+            return SparkTriples.of(self, staged, views)
 
     # ---- Facts out
 
@@ -199,6 +277,57 @@ class SparkBackend:
         return self.typed(table, columns, columns)
 
 
-def _is_small(path: str | os.PathLike[str]) -> bool:
-    """Whether a file of this machine is so small that it need not be split."""
-    return os.path.isfile(path) and os.path.getsize(path) <= WHOLE
+@dataclass(frozen=True, slots=True)
+class SparkTriples:
+    """The facts of a file of triples, staged: the triples themselves, and which predicates they have facts of."""
+
+    backend: SparkBackend
+    staged: DataFrame
+    named: Mapping[int, Sequence[str]]
+    views: Collection[str]
+
+    @staticmethod
+    def of(backend: SparkBackend, staged: DataFrame, views: Collection[str]) -> SparkTriples:
+        """What staged triples have facts of."""
+        facts = sources.facts_of_triples(staged)
+        named = {
+            arity: [row["name"] for row in frame.select("name").distinct().collect()]
+            for arity, frame in facts.items()
+        }
+        return SparkTriples(backend, staged, named, views)
+
+    @property
+    def predicates(self) -> list[Predicate]:
+        names = [Predicate(name, arity) for arity, found in self.named.items() for name in found]
+        return names + [VIEWS[view] for view in self.views]
+
+    def schedule(self, given: Callable[[Predicate], Relation]) -> None:
+        with translated():
+            for arity, frame in sources.facts_of_triples(self.staged).items():
+                relations = {n: spark_relation(given(Predicate(n, arity))) for n in self.named[arity]}
+                if not relations:
+                    continue
+                numbers = [(name, relation.number) for name, relation in relations.items()]
+                table = self.backend.spark.createDataFrame(numbers, "name string, p int")
+                keys = frame.join(F.broadcast(table), "name").select("p", *(f"k{j}" for j in range(arity)))
+                self.backend.engine.stage(
+                    arity, keys, dict.fromkeys(relations.values(), EXPLICIT), cheap=True
+                )
+            for view in self.views:
+                rows = sources.view(self.staged, view)
+                arity = VIEWS[view].arity
+                keys = rows.select(*(F.col(c).alias(f"k{j}") for j, c in enumerate("spog"[:arity])))
+                given(VIEWS[view]).schedule(KeyTable(arity, keys, cheap=True), EXPLICIT)
+
+    def tables(self) -> Iterator[tuple[Predicate, Table]]:
+        with translated():
+            for arity, frame in sources.facts_of_triples(self.staged).items():
+                columns = [f"k{j}" for j in range(arity)]
+                for name in self.named[arity]:
+                    keys = frame.filter(F.col("name") == name).select(*columns)
+                    yield Predicate(name, arity), KeyTable(arity, keys, cheap=True)
+            for view in self.views:
+                arity = VIEWS[view].arity
+                rows = sources.view(self.staged, view)
+                keys = rows.select(*(F.col(c).alias(f"k{j}") for j, c in enumerate("spog"[:arity])))
+                yield VIEWS[view], KeyTable(arity, keys, cheap=True)

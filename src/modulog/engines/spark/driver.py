@@ -16,6 +16,7 @@ import pyarrow as pa
 from modulog.engines import protocol as p
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.relation import PlainRelation
+from modulog.engines.spark.mirrored_terms import MirroredTerms
 from modulog.engines.spark.parts import Part
 from modulog.engines.spark.relation import SparkRelation
 
@@ -24,16 +25,7 @@ if TYPE_CHECKING:
 
 MOST_TERMS = 2**31 - 1
 FETCHED: p.ModuleId = -1
-
-
-class _Terms:
-    """What the local engine asks of terms: only a bound for ids, as comparisons by value stay on Spark."""
-
-    def __len__(self) -> int:
-        return MOST_TERMS
-
-    def compare(self, operator: str, left: object, right: object) -> tuple[object, int]:
-        raise AssertionError("values are compared on Spark")
+FIXPOINT = ("old", "delta", "all", "after")  # versions that mean the same on a mirror, outside updates
 
 
 class Driver:
@@ -41,7 +33,8 @@ class Driver:
 
     def __init__(self, engine: SparkEngine, local_limit: int) -> None:
         self.engine, self.local_limit = engine, local_limit
-        self.local = LocalEngine(_Terms())
+        self.terms = MirroredTerms(engine.terms)
+        self.local = LocalEngine(self.terms)
         self.translated: dict[int, tuple[p.Expr, p.Project]] = {}
 
     def takes(self, work: Sequence[p.Work]) -> bool:
@@ -50,7 +43,7 @@ class Driver:
             return False
         relations: set[SparkRelation] = set()
         for item in work:
-            found = _relations(item.expr)
+            found = _relations(item.expr, self.terms.ready)
             if found is None:
                 return False
             relations |= found
@@ -58,7 +51,8 @@ class Driver:
         if any(not head.local and head.size("all") for head in heads):
             return False
         elsewhere = [r for r in relations if not r.local]
-        if any(r.updating or any(part.counts is None for part in r.parts("all")) for r in elsewhere):
+        # What is fetched comes as a whole: a relation in the middle of a fixpoint on Spark stays there.
+        if any(r.updating or r.delta or any(part.counts is None for part in r.base) for r in elsewhere):
             return False
         return sum(r.size("all") for r in relations | heads) <= self.local_limit
 
@@ -144,12 +138,15 @@ def _ids(table: pa.Table, arity: int, rows: int) -> np.ndarray:
     return np.stack([column.to_numpy() for column in table.columns]).astype(np.int32)
 
 
-def _relations(expr: p.Expr) -> set[SparkRelation] | None:
-    """The relations that an expression reads; None if it needs values or rows that are on Spark."""
+def _relations(expr: p.Expr, values: bool) -> set[SparkRelation] | None:
+    """The relations that an expression reads; None if it needs rows that are on Spark, or values that are not here."""
     match expr:
         case p.Read():
-            return {_spark(expr.relation)} if expr.version in ("old", "delta", "all") else None
-        case p.Where() if expr.condition.operator != "is":
+            relation = _spark(expr.relation)
+            return {relation} if expr.version in FIXPOINT and not relation.updating else None
+        case p.Where() if expr.condition.operator != "is" and not values:
+            return None
+        case p.Extend(value=p.Compute()) if not values:
             return None
         case p.Rows() if expr.variables:
             return None
@@ -158,7 +155,7 @@ def _relations(expr: p.Expr) -> set[SparkRelation] | None:
     parts = [getattr(expr, name) for name in ("left", "right", "child") if hasattr(expr, name)]
     found: set[SparkRelation] = set()
     for part in (*parts, *getattr(expr, "parts", ())):
-        inner = _relations(part)
+        inner = _relations(part, values)
         if inner is None:
             return None
         found |= inner

@@ -7,6 +7,7 @@ While no recursion waits, rounds are put off: nonrecursive strata that follow on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from typing import Any
@@ -16,10 +17,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
+from modulog.engines.spark import graphs
+from modulog.engines.spark.computing import SparkValues
+from modulog.engines.spark.counters import SparkCounters
 from modulog.engines.spark.driver import Driver
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.parts import Parts
-from modulog.engines.spark.relation import SparkRelation, SparkTable
+from modulog.engines.spark.relation import WEIGHT, SparkRelation, SparkTable
 from modulog.engines.spark.rules import Compilation, Member, question, rule
 from modulog.engines.spark.terms import SparkTerms
 from modulog.errors import NotSupported
@@ -27,6 +31,16 @@ from modulog.errors import NotSupported
 LOCAL_LIMIT = 100_000
 BROADCAST_LIMIT = 100_000
 GROWTH = 2  # how many facts a plan that was put off is guessed to give for each fact it reads
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Facts of some relations whose terms have no ids yet."""
+
+    arity: int
+    keys: DataFrame
+    heads: dict[SparkRelation, p.ModuleId]
+    cheap: bool
 
 
 class SparkEngine:
@@ -47,9 +61,10 @@ class SparkEngine:
         self.parts = Parts(spark, folder)
         self.driver = Driver(self, local_limit)
         self.relations: list[SparkRelation] = []
+        self._numbered = 0
         self.scheduled: list[tuple[int, DataFrame, dict[SparkRelation, p.ModuleId]]] = []
-        self.staged: list[tuple[int, DataFrame, dict[SparkRelation, p.ModuleId]]] = []
-        self._incomparable = spark.sparkContext.accumulator(0)
+        self.staged: list[Staged] = []
+        self.values = SparkValues(spark, terms)
         self.lazily = False
 
     @property
@@ -60,8 +75,20 @@ class SparkEngine:
     def relation(self, name: str, arity: int, scheme: str = "plain") -> SparkRelation:
         if scheme != "plain":
             raise NotSupported(f"the Spark engine has no storage scheme {scheme!r}")
-        self.relations.append(SparkRelation(self, name, arity, len(self.relations)))
+        return self.restored(name, arity, self.reserve(1))
+
+    def reserve(self, count: int) -> int:
+        """The first of so many numbers that no relation has."""
+        self._numbered += count
+        return self._numbered - count
+
+    def restored(self, name: str, arity: int, number: int) -> SparkRelation:
+        """A relation with a number that was reserved for it."""
+        self.relations.append(SparkRelation(self, name, arity, number))
         return self.relations[-1]
+
+    def counters(self, name: str, arity: int) -> p.Counters:
+        return SparkCounters(self, name, arity)
 
     def table(self, columns: tuple[str, ...], ids: Any) -> SparkTable:
         array = np.asarray(ids)
@@ -88,22 +115,25 @@ class SparkEngine:
         for item in work:
             assert isinstance(item.expr, p.Project)
             found = rule(item.expr, spark_relation(item.relation))
-            groups.setdefault(found.shape, []).append((item, found))
+            apart = item.source if spark_relation(item.relation).by_source else None
+            groups.setdefault((found.shape, apart), []).append((item, found))
         for group in groups.values():
             frame = self._compile([found for _, found in group]).heads()
             heads = {spark_relation(item.relation): item.source for item, _ in group}
             self.schedule(next(iter(heads)).arity, frame, heads)
 
     def _compile(self, group: Sequence[Member]) -> Compilation:
-        return Compilation(self.spark, group, self.facts, self._compare, self.broadcast_limit)
-
-    def _compare(self, frame: DataFrame, operator: str, left: str | int, right: str | int) -> DataFrame:
-        return self.terms.compare(frame, operator, left, right, self._incomparable)
+        return Compilation(self.spark, group, self.facts, self.values, self.broadcast_limit)
 
     @property
-    def incomparable(self) -> int:
-        """How many comparisons so far had values that cannot be compared; what Spark evaluates twice counts twice."""
-        return int(self._incomparable.value)
+    def failures(self) -> p.Failures:
+        """How often, so far, values could not be compared or had no result; what Spark evaluates twice counts twice."""
+        return self.values.failures + self.driver.local.failures
+
+    @property
+    def actions(self) -> int:
+        """How many jobs were asked for so far: parts written, terms numbered, counts."""
+        return self.parts.actions + self.terms.actions
 
     def facts(self, reads: Sequence[p.Read]) -> DataFrame:
         """The facts that reads of one version need."""
@@ -120,17 +150,23 @@ class SparkEngine:
         """Facts (p, c0, c1, …) for the next `derive`."""
         self.scheduled.append((arity, frame, dict(heads)))
 
-    def stage(self, arity: int, keys: DataFrame, heads: Mapping[SparkRelation, p.ModuleId]) -> None:
-        """Facts (p, k0, k1, …) that still need ids."""
-        self.staged.append((arity, keys, dict(heads)))
+    def stage(
+        self, arity: int, keys: DataFrame, heads: Mapping[SparkRelation, p.ModuleId], *, cheap: bool = False
+    ) -> None:
+        """Facts (p, k0, k1, …) that still need ids; those that are cheap to evaluate twice are not written before."""
+        self.staged.append(Staged(arity, keys, dict(heads), cheap))
 
     def _encode_staged(self) -> None:
         """Give ids to all terms that wait, with one growth of the dictionary, and schedule their facts."""
         staged, self.staged = self.staged, []
-        arities = sorted({arity for arity, _, _ in staged})
-        together = [reduce(DataFrame.union, [f for a, f, _ in staged if a == arity]) for arity in arities]
-        for arity, frame in zip(arities, self.terms.encode_all(self.terms.stage(together)), strict=True):
-            heads = {r: s for a, _, of in staged if a == arity for r, s in of.items()}
+        arities = sorted({item.arity for item in staged})
+        ready: list[list[DataFrame]] = [[s.keys for s in staged if s.arity == a and s.cheap] for a in arities]
+        for arity, frames in zip(arities, ready, strict=True):
+            if costly := [s.keys for s in staged if s.arity == arity and not s.cheap]:
+                frames += self.terms.stage([reduce(DataFrame.union, costly)])
+        together = [reduce(DataFrame.union, frames) for frames in ready]
+        for arity, frame in zip(arities, self.terms.encode_all(together), strict=True):
+            heads = {r: s for item in staged if item.arity == arity for r, s in item.heads.items()}
             self.schedule(arity, frame.select("p", *(f"c{j}" for j in range(arity))), heads)
 
     def forget_scheduled(self, relation: SparkRelation) -> None:
@@ -142,30 +178,41 @@ class SparkEngine:
                 kept.append((arity, frame.filter(F.col("p") != relation.number), heads))
         self.scheduled = kept
 
-    def derive(self) -> None:
-        """Turn what was scheduled into the next delta of every relation it speaks of."""
+    def derive(self, leaving: bool = False) -> None:
+        """Turn what was scheduled, all of it to come or all of it to leave, into the next delta of every relation it speaks of."""
         with translated():
             if self.staged:
                 self._encode_staged()
             scheduled, self.scheduled = self.scheduled, []
             for arity in sorted({arity for arity, _, _ in scheduled}):
                 frames = [(frame, heads) for a, frame, heads in scheduled if a == arity]
-                heads = {relation: source for _, of in frames for relation, source in of.items()}
-                self._derive(arity, [frame for frame, _ in frames], heads)
+                for group in _by_source(frames):
+                    heads = {relation: source for _, of in group for relation, source in of.items()}
+                    self._derive(arity, [frame for frame, _ in group], heads, leaving)
 
     def settle(self) -> None:
         """Evaluate what was put off, and delete what nobody reads any more."""
         with translated():
             self.parts.settle()
             self.parts.release(self.relations)
+            if not self.staged and not self.scheduled:
+                self.terms.release()
 
-    def _derive(self, arity: int, frames: list[DataFrame], heads: dict[SparkRelation, p.ModuleId]) -> None:
+    def _derive(
+        self, arity: int, frames: list[DataFrame], heads: dict[SparkRelation, p.ModuleId], leaving: bool
+    ) -> None:
         numbers = {relation.number for relation in heads}
         new = reduce(DataFrame.unionByName, frames).distinct()
-        there = [relation for relation in heads if relation.size("all")]
+        there = [relation for relation in heads if relation.size("after")]
+        if leaving and not there:
+            return
         if there:
-            known = reduce(DataFrame.unionByName, [relation.frame("all") for relation in there])
-            new = new.join(known, new.columns, "left_anti")
+            known = reduce(DataFrame.unionByName, [relation.frame("after") for relation in there])
+            new = new.join(known, new.columns, "left_semi" if leaving else "left_anti")
+        earlier = [relation for relation in heads if relation.delta]
+        if earlier:
+            before = reduce(DataFrame.unionByName, [relation.frame("delta") for relation in earlier])
+            new = new.join(before, new.columns, "left_anti")
         if self.lazily:
             part = self.parts.put_off(arity, new, numbers, self._guess())
         else:
@@ -180,6 +227,34 @@ class SparkEngine:
         """How many facts a plan may give: a few times what is there."""
         known = (part.counts for r in self.relations for part in r.base if part.counts)
         return max(1, GROWTH * sum(sum(c.values()) for c in known) // max(1, len(self.relations)))
+
+    # ---- Graphs
+
+    def collect(self, expr: p.Expr) -> SparkTable:
+        with translated():
+            self.parts.settle()
+            found = self._compile([question(expr)]).answers()
+            columns = [f"`{name}`" for name in expr.variables] + ([f"`{WEIGHT}`"] if found.weighted else [])
+            return self.parts.keep(expr.variables, found.frame.select(*columns), found.weighted)
+
+    def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[SparkTable]:
+        yield graphs.reach(self, seeds, graph)
+
+    def reach_changes(
+        self, sources: p.Table, seeds: p.Expr, graph: p.Expr, known: p.Read
+    ) -> Iterator[tuple[SparkTable, SparkTable]]:
+        some = p.Rows(sources)
+        now = graphs.reach(self, p.SemiJoin(seeds, some, seeds.variables), graph)
+        before = self.collect(p.Project(p.SemiJoin(known, some, known.variables), ("s", "t"), "keep"))
+        pairs = ["s", "t"]
+        lost, won = (
+            self.parts.keep(("s", "t"), a.frame.join(b.frame, pairs, "left_anti").select(*pairs), False)
+            for a, b in ((before, now), (now, before))
+        )
+        yield lost, won
+
+    def components(self, edges: p.Expr) -> SparkTable:
+        return self.table(("x", "c"), graphs.components(self.collect(edges)))
 
     # ---- Queries
 
@@ -196,6 +271,23 @@ class SparkEngine:
 
     def close(self) -> None:
         self.parts.folder.delete()
+
+
+def _by_source(
+    frames: list[tuple[DataFrame, dict[SparkRelation, p.ModuleId]]],
+) -> Iterator[list[tuple[DataFrame, dict[SparkRelation, p.ModuleId]]]]:
+    """What goes into one part: everything, unless a relation keeps its sources apart; what is explicit comes first."""
+    if not any(relation.by_source for _, heads in frames for relation in heads):
+        yield frames
+        return
+    for source in sorted({source for _, heads in frames for source in heads.values()}):
+        group = []
+        for frame, heads in frames:
+            mine = {relation: s for relation, s in heads.items() if s == source}
+            if mine:
+                wanted = [relation.number for relation in mine]
+                group.append((frame.filter(F.col("p").isin(wanted)), mine))
+        yield group
 
 
 def spark_relation(relation: p.Relation) -> SparkRelation:

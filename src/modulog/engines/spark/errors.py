@@ -30,6 +30,7 @@ _MOST_LOCATORS = 1000
 
 _OURS = re.compile(r"modulog\.errors\.(\w+): (.*)")
 _NO_PATH = re.compile(r"Path does not exist: (.*?)\.? SQLSTATE", re.DOTALL)
+_NO_SCHEME = re.compile(r'No FileSystem for scheme "?([\w+.-]+)')
 _FILE = re.compile(r"reading file:? (\w+:/.*?)\.(?:\s|$)")
 
 
@@ -68,7 +69,7 @@ def translate(error: BaseException) -> ModulogError:
         return EngineUnavailable(NO_JAVA)
     if found := _OURS.findall(text):
         return _ours(*found[-1])
-    for test in (_missing_path, _unreadable):
+    for test in (_missing_path, _unreadable, _full, _unknown_scheme):
         if made := test(text):
             return made
     if "No module named 'modulog'" in text:
@@ -125,8 +126,28 @@ def _unreadable(text: str) -> ModulogError | None:
     return DataError(f"{shown_path(found[1]) if found else 'a file'}: damaged, or not of the format named")
 
 
+def _full(text: str) -> ModulogError | None:
+    return (
+        DataError("Spark could not write: No space left on device")
+        if "No space left on device" in text
+        else None
+    )
+
+
+def _unknown_scheme(text: str) -> ModulogError | None:
+    found = _NO_SCHEME.search(text)
+    if not found:
+        return None
+    return DataError(
+        f"Spark knows no file system for {found[1]}: paths: it needs a connector, by spark.jars.packages"
+    )
+
+
 def _first_line(text: str) -> str:
     """The first line that says something; of a traceback of a worker, the last."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
+        del lines[0]
+        lines[0] = lines[0].removeprefix(": ")
     worker = lines and lines[0].startswith("An exception was thrown from the Python worker")
     return lines[-1 if worker else 0] if lines else ""

@@ -1,11 +1,12 @@
-"""Facts out of Spark, written by the executors: a folder for each predicate, and in it Parquet, CSV, TSV or N-Triples."""
+"""Facts out of Spark, written by the executors: a folder for each predicate, and in it Parquet, CSV, TSV, N-Triples or Turtle."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,25 +15,17 @@ from modulog.engines.protocol import Table
 from modulog.engines.spark import keys
 from modulog.engines.spark.relation import SparkTable
 from modulog.errors import DataError
+from modulog.formats import DataWarning, rdf_writing
+from modulog.formats.exporting import sayable
 from modulog.formats.files import file_name
 from modulog.formats.writing import format_rows
 from modulog.language.model import Predicate
-from modulog.terms.canonical import XSD
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.model import Constant, Kind
-from modulog.terms.turtle import quoted, term_text
 
 if TYPE_CHECKING:
     from modulog.engines.spark.backend import SparkBackend
 
-FORMATS = ("csv", "tsv", "parquet", "nt")
-TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-_DATATYPES = {
-    Kind.INTEGER: "integer",
-    Kind.DECIMAL: "decimal",
-    Kind.DOUBLE: "double",
-    Kind.BOOLEAN: "boolean",
-}
+FORMATS = ("csv", "tsv", "parquet", *rdf_writing.FORMATS)
 
 
 def export(
@@ -45,6 +38,8 @@ def export(
     """Write the facts of each predicate into a folder named for it; returns the rows of each folder."""
     if format not in FORMATS:
         raise DataError(f'facts are not written as "{format}"; choose one of: {", ".join(FORMATS)}')
+    if format in rdf_writing.FORMATS:
+        predicates = sayable(predicates)
     names = [p.name for p in predicates]
     written = {}
     for predicate in predicates:
@@ -52,31 +47,38 @@ def export(
         name = f"{file_name(predicate.name, predicate.arity if clash else None)}.{format}"
         for table in reading(predicate):
             assert isinstance(table, SparkTable)
-            _write(backend, table, predicate, format, str(folder / name))
-            written[name] = len(table)
+            left = _write(backend, table, predicate, format, str(folder / name))
+            written[name] = len(table) - left
     return written
 
 
-def _write(backend: SparkBackend, table: SparkTable, predicate: Predicate, format: str, path: str) -> None:
+def _write(backend: SparkBackend, table: SparkTable, predicate: Predicate, format: str, path: str) -> int:
+    """Write the facts of a predicate; answers how many were left out because no triple can say them."""
     columns = [f"c{j}" for j in range(predicate.arity)]
     if format == "parquet":
         if not columns:
             table.frame.selectExpr("true AS holds").write.mode("overwrite").parquet(path)
-            return
+            return 0
         backend.typed(table, columns, columns).write.mode("overwrite").parquet(path)
-        return
-    if format == "nt":
-        if not predicate.name.startswith("<") or predicate.arity not in (1, 2):
-            raise DataError(f"{predicate}: N-Triples hold predicates named by IRIs with one or two arguments")
-        run = partial(triple_batches, predicate=predicate.name)
+        return 0
+    left = backend.spark.sparkContext.accumulator(0)
+    if format in rdf_writing.FORMATS:
+        run = partial(triple_batches, predicate=predicate, turtle=format == "ttl", left=left)
     else:
         run = partial(csv_batches, delimiter="," if format == "csv" else "\t")
     if not columns:
         table.frame.selectExpr("'' AS value").write.mode("overwrite").text(path)
-        return
+        return 0
     decoded = backend.terms.decode(table.frame.select(*columns), {c: f"k{c[1:]}" for c in columns})
     lines = decoded.select(*(f"k{j}" for j in range(predicate.arity))).mapInArrow(run, "value string")
     lines.write.mode("overwrite").text(path)
+    if left.value:
+        facts = "fact is" if left.value == 1 else "facts are"
+        said = (
+            f"{path}: {left.value:,} {facts} left out, {rdf_writing.LITERAL_SUBJECT} or {rdf_writing.NO_TERM}"
+        )
+        warnings.warn(said, DataWarning, stacklevel=2)
+    return int(left.value)
 
 
 def csv_batches(batches: Iterable[pa.RecordBatch], *, delimiter: str) -> Iterator[pa.RecordBatch]:
@@ -89,22 +91,18 @@ def csv_batches(batches: Iterable[pa.RecordBatch], *, delimiter: str) -> Iterato
             yield _text(content.tobytes().decode().removesuffix("\n"))
 
 
-def triple_batches(batches: Iterable[pa.RecordBatch], *, predicate: str) -> Iterator[pa.RecordBatch]:
-    """Columns of keys as lines of N-Triples: C(s) is a type, p(s, o) a triple."""
+def triple_batches(
+    batches: Iterable[pa.RecordBatch], *, predicate: Predicate, turtle: bool, left: Any
+) -> Iterator[pa.RecordBatch]:
+    """Columns of keys as N-Triples or Turtle; facts that no triple can say are added to `left`."""
     for batch in batches:
         if batch.num_rows:
-            shown = {key: _ntriples(key) for column in batch.columns for key in column.unique().to_pylist()}
-            columns = [[shown[key] for key in column.to_pylist()] for column in batch.columns]
-            if len(columns) == 1:
-                yield _text("\n".join(f"{s} {TYPE} {predicate} ." for s in columns[0]))
-            else:
-                yield _text("\n".join(f"{s} {predicate} {o} ." for s, o in zip(*columns, strict=True)))
-
-
-def _ntriples(key: str) -> str:
-    constant = Constant.from_key(key.encode())
-    datatype = _DATATYPES.get(constant.kind)
-    return term_text(constant) if datatype is None else f"{quoted(constant.text)}^^<{XSD}{datatype}>"
+            dictionary = Dictionary()
+            ids = np.stack([keys.read_keys(dictionary, column) for column in batch.columns])
+            texts, lost = rdf_writing.format_triples(dictionary, ids, predicate, turtle)
+            left.add(sum(lost.values()))
+            if len(texts):
+                yield _text("".join(texts.to_pylist()).removesuffix("\n"))
 
 
 def _text(text: str) -> pa.RecordBatch:

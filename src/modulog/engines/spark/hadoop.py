@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import SparkSession
+
+from modulog.formats.files import Entry
 
 
 class Folder:
@@ -53,3 +56,40 @@ class Folder:
 
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.uri}/{name}" if name else self.uri)
+
+
+class HadoopListing:
+    """The files of every file system that Spark can read: `file:`, `hdfs:`, `s3a:` and whatever else is set up.
+
+    `sizes` has the bytes of every file that was listed.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._jvm: Any = spark._jvm
+        self._configuration = spark._jsc.hadoopConfiguration()
+        self.sizes: dict[str, int] = {}
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a path without a scheme is a file of this machine."""
+        uri = self._jvm.org.apache.hadoop.fs.FileSystem.getDefaultUri(self._configuration)
+        return bool(uri.getScheme() == "file")
+
+    def matches(self, path: str) -> list[Entry]:
+        """As `Listing` says."""
+        pattern = self._jvm.org.apache.hadoop.fs.Path(path)
+        found = pattern.getFileSystem(self._configuration).globStatus(pattern)
+        return [self._entry(status) for status in found or ()]
+
+    def inside(self, folder: Path | str) -> list[Entry]:
+        """As `Listing` says."""
+        path = self._jvm.org.apache.hadoop.fs.Path(str(folder))
+        return sorted(
+            (self._entry(status) for status in path.getFileSystem(self._configuration).listStatus(path)),
+            key=lambda entry: str(entry.path),
+        )
+
+    def _entry(self, status: Any) -> Entry:
+        path = status.getPath().toString()
+        self.sizes[path] = status.getLen()
+        return Entry(path, status.isDirectory())

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from modulog.engines.protocol import Compute, Condition, Failures, Value
 from modulog.errors import DataError
 from modulog.kernels import ntriples
 from modulog.terms.arrow import column_field, to_arrow, wrap
 from modulog.terms.columns import Typing, encode_arrow
+from modulog.terms.compute import compute, satisfy
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, Texts, frozen
 from modulog.terms.model import Kind
 from modulog.terms.values import compare
@@ -96,6 +99,76 @@ def compare_batches(
             incomparable.add(pairs)
         names = [*batch.schema.names[:-2], "_holds"]
         yield pa.RecordBatch.from_arrays([*batch.columns[:-2], wrap(mask)], names)
+
+
+def satisfy_batches(
+    batches: Iterable[pa.RecordBatch],
+    *,
+    condition: Condition,
+    constants: Sequence[str],
+    counters: Sequence[Any],
+    width: int,
+) -> Iterator[pa.RecordBatch]:
+    """Replace the last `width` columns, of keys, by one that says whether a condition holds.
+
+    Constants of the condition are places in `constants`; the counters are those of `Failures`.
+    """
+    for batch in batches:
+        dictionary = Dictionary()
+        known = _constants(dictionary, constants)
+        test = Condition(condition.operator, _with(condition.left, known), _with(condition.right, known))
+        columns = _read_last(dictionary, batch, width)
+        mask, failures = satisfy(dictionary, test, columns, batch.num_rows)
+        _count(failures, counters)
+        yield _replaced(batch, width, wrap(mask), "_holds")
+
+
+def compute_batches(
+    batches: Iterable[pa.RecordBatch],
+    *,
+    function: Compute,
+    constants: Sequence[str],
+    counters: Sequence[Any],
+    width: int,
+) -> Iterator[pa.RecordBatch]:
+    """Replace the last `width` columns, of keys, by the key of what a function gives, null where it has no value."""
+    for batch in batches:
+        dictionary = Dictionary()
+        call = _with(function, _constants(dictionary, constants))
+        assert isinstance(call, Compute)
+        columns = _read_last(dictionary, batch, width)
+        ids, fine, failures = compute(dictionary, call, columns, batch.num_rows)
+        _count(failures, counters)
+        present = np.where(fine, ids, 0).astype(np.uint32)
+        found = key_array(dictionary, present) if len(dictionary) else pa.nulls(len(ids), pa.string())
+        yield _replaced(batch, width, pc.if_else(wrap(fine), found, None), "_key")
+
+
+def _constants(dictionary: Dictionary, constants: Sequence[str]) -> list[int]:
+    return [int(i) for i in read_keys(dictionary, pa.array(constants, pa.string()))]
+
+
+def _with(value: Value, known: Sequence[int]) -> Value:
+    """A value with the numbers of its constants."""
+    if isinstance(value, Compute):
+        return Compute(value.function, tuple(_with(a, known) for a in value.arguments))
+    return known[value] if isinstance(value, int) else value
+
+
+def _read_last(dictionary: Dictionary, batch: pa.RecordBatch, width: int) -> dict[str, Ids]:
+    names = batch.schema.names[len(batch.schema.names) - width :]
+    return {name: read_keys(dictionary, batch.column(name)) for name in names}
+
+
+def _count(failures: Failures, counters: Sequence[Any]) -> None:
+    for counter, number in zip(counters, failures.counts(), strict=True):
+        if number:
+            counter.add(number)
+
+
+def _replaced(batch: pa.RecordBatch, width: int, column: pa.Array, name: str) -> pa.RecordBatch:
+    kept = len(batch.schema.names) - width
+    return pa.RecordBatch.from_arrays([*batch.columns[:kept], column], [*batch.schema.names[:kept], name])
 
 
 def turtle_batches(batches: Iterable[pa.RecordBatch], *, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -6,9 +6,11 @@ evaluation was put off is a plan until somebody needs its facts or its size.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -18,8 +20,9 @@ from modulog.engines.protocol import ModuleId
 from modulog.engines.spark.hadoop import Folder
 
 if TYPE_CHECKING:
-    from modulog.engines.spark.relation import SparkRelation
+    from modulog.engines.spark.relation import SparkRelation, SparkTable
 
+DEAD = 8  # facts that may be left for each one that is dead, before the dead are taken out
 MANY = 8  # parts of one relation that are read as they are
 WATCHED = 200  # relations whose facts are counted while they are written; beyond, another job counts
 
@@ -42,14 +45,19 @@ class Part:
             return self.guess if number in self.relations else 0
         return self.counts.get(number, 0)
 
+    def read(self, numbers: set[int]) -> DataFrame:
+        """The facts, of which those of some relations are meant."""
+        return self.frame
+
 
 class Parts:
     """All parts of one engine, in a folder that executors share."""
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
         self.spark, self.folder = spark, Folder(spark, folder)
-        self.writes = 0
+        self.writes = self.actions = 0
         self.lazy: list[Part] = []
+        self.tables: dict[str, weakref.ref[SparkTable]] = {}  # results that somebody may still read
 
     def schema(self, arity: int) -> str:
         """The columns of a table of facts."""
@@ -68,7 +76,7 @@ class Parts:
             for part in dict.fromkeys(parts)
             if any(part.count(n) for n in numbers) and (except_from is None or part.source != except_from)
         ]
-        frames = [part.frame for part in chosen if part.path is None]
+        frames = [part.read(numbers) for part in chosen if part.path is None]
         paths = [part.path for part in chosen if part.path is not None]
         if paths:
             frames.append(self.spark.read.schema(self.schema(arity)).parquet(*paths))
@@ -79,7 +87,7 @@ class Parts:
     def write(self, arity: int, frame: DataFrame, numbers: set[int]) -> Part:
         """Evaluate a plan that gives facts of some relations into a part; the job that writes also counts."""
         path = self.folder / f"{arity}-{self.writes:06d}"
-        self.writes += 1
+        self.writes, self.actions = self.writes + 1, self.actions + 1
         watched, counts = frame.sortWithinPartitions("p"), Observation()
         if few := len(numbers) <= WATCHED:
             sums = [F.sum((F.col("p") == n).cast("long")).alias(f"n{n}") for n in numbers]
@@ -89,8 +97,25 @@ class Parts:
         if few:
             found = {n: counts.get[f"n{n}"] or 0 for n in numbers}
         else:
+            self.actions += 1
             found = {row["p"]: row["count"] for row in written.groupBy("p").count().collect()}
         return Part(arity, written, path, {n: c for n, c in found.items() if c}, relations=set(numbers))
+
+    def keep(self, columns: tuple[str, ...], frame: DataFrame, weighted: bool) -> SparkTable:
+        """Evaluate a plan into a table that stays as long as somebody holds it."""
+        from modulog.engines.spark.relation import SparkTable
+
+        path = self.folder / f"t-{self.writes:06d}"
+        self.writes, self.actions = self.writes + 1, self.actions + 1
+        counts = Observation()
+        plain = frame if columns or weighted else frame.select(F.lit(1).alias("_"))
+        plain.observe(counts, F.count(F.lit(1)).alias("n")).write.parquet(path)
+        written = self.spark.read.schema(plain.schema).parquet(path)
+        table = SparkTable(
+            columns, written if columns or weighted else written.select(), counts.get["n"] or 0, weighted
+        )
+        self.tables[path] = weakref.ref(table)
+        return table
 
     def put_off(self, arity: int, frame: DataFrame, relations: set[int], guess: int) -> Part:
         """A part that is evaluated when somebody needs it."""
@@ -112,14 +137,20 @@ class Parts:
 
     def compact(self, relation: SparkRelation) -> None:
         """Put the parts of a relation that has many into one; parts nobody reads any more are deleted."""
-        if len(relation.base) > MANY and relation.weights is None:
+        dead = sum(part.count(relation.number) for part in relation.dead)
+        if len(relation.base) > MANY or len(relation.dead) > MANY or dead * DEAD > relation.size("before"):
             self.settle()
-            frame = self.frame(relation.arity, relation.base, {relation.number})
-            relation.base = [self.write(relation.arity, frame, {relation.number})]
+            relation.base = [self.write(relation.arity, relation.frame("before"), {relation.number})]
+            relation.dead = []
 
     def release(self, relations: Sequence[SparkRelation]) -> None:
         """Delete the parts that none of the relations reads."""
-        used = {part.path for r in relations for part in (*r.base, *r.come, *r.delta)}
+        used = {
+            part.path
+            for r in relations
+            for part in (*r.base, *r.dead, *r.come, *r.gone, *r.delta, *chain(*r._nets.values()))
+        }
+        used |= {path for path, table in self.tables.items() if table() is not None}
         for name in self.folder.names():
             if self.folder / name not in used:
                 self.folder.delete(name)

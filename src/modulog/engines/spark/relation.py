@@ -52,8 +52,8 @@ class SparkTable:
 class KeyTable:
     """Facts that have no ids yet: a frame of keys k0, k1, …, encoded together with all others when somebody reads."""
 
-    def __init__(self, arity: int, keys: DataFrame) -> None:
-        self.columns, self.keys = tuple(f"c{j}" for j in range(arity)), keys
+    def __init__(self, arity: int, keys: DataFrame, *, cheap: bool = False) -> None:
+        self.columns, self.keys, self.cheap = tuple(f"c{j}" for j in range(arity)), keys, cheap
 
     def __len__(self) -> int:
         return int(self.keys.count())
@@ -63,16 +63,22 @@ class KeyTable:
 
 
 class SparkRelation:
-    """One predicate, as rows of the parts."""
+    """One predicate, as rows of the parts.
+
+    What holds outside updates is `base` without `dead`. Since `begin`, D is in `gone` and A in `come`. With `by_source`, parts of Δ are kept
+    apart by the module that gave them.
+    """
 
     def __init__(self, engine: SparkEngine, name: str, arity: int, number: int) -> None:
         self.engine, self.name, self.arity, self.number = engine, name, arity, number
         self.base: list[Part] = []
+        self.dead: list[Part] = []
         self.delta: list[Part] = []
         self.come: list[Part] = []
-        self.gone: DataFrame | None = None
-        self.weights: DataFrame | None = None
-        self.updating = False
+        self.gone: list[Part] = []
+        self.spared: list[DataFrame] = []
+        self.updating = self.leaving = self.by_source = False
+        self._nets: dict[str, list[Part]] = {}
         self.mirror: PlainRelation | None = None  # the facts on the driver
         self.local = False  # the mirror decides, there are no parts
 
@@ -85,71 +91,80 @@ class SparkRelation:
         match version:
             case "delta":
                 return self.delta
-            case "before":
+            case "before" | "kept":
                 return self.base
-            case "all":
+            case "gone" | "come":
+                return self._net(version)
+            case "either":
+                return [*self.base, *self._net("come")]
+            case "all" if not self.leaving:
                 return [*self.base, *self.come, *self.delta]
-            case "old" | "either" | "after" | "kept":
-                return [*self.base, *self.come]
             case _:
-                raise InternalError(f"{self.name}: {version} is not made of parts")
+                return [*self.base, *self.come]
 
     def is_plain(self, version: Version) -> bool:
         """Whether a version is exactly the facts of its parts."""
-        if self.weights is not None:
+        if version in ("delta", "gone", "come"):
+            return True
+        if self.dead or (version == "old" and self.leaving):
             return False
-        if not self.updating:
-            return version not in ("gone", "come")
-        return version in ("delta", "before") or (
-            self.gone is None and version in ("old", "all", "after", "kept")
-        )
+        return not self.gone or version in ("before", "either")
+
+    def _net(self, version: Version) -> list[Part]:
+        """D \\ A or A \\ D, written once for all who ask."""
+        mine, others = (self.gone, self.come) if version == "gone" else (self.come, self.gone)
+        if not mine or not others:
+            return mine
+        if version not in self._nets:
+            rest = _minus(self._read(mine), self._read(others))
+            self._nets[version] = [self.engine.parts.write(self.arity, rest, {self.number})]
+        return self._nets[version]
+
+    def _read(self, parts: list[Part]) -> DataFrame:
+        return self.engine.parts.frame(self.arity, parts, {self.number})
 
     def frame(self, version: Version, except_from: ModuleId | None = None) -> DataFrame:
         """The facts of a version as (p, c0, c1, …)."""
         if self.is_plain(version):
             return self.engine.parts.frame(self.arity, self.parts(version), {self.number}, except_from)
-        return self._composed(version)
-
-    def _composed(self, version: Version) -> DataFrame:
-        """Versions that subtract: the definitions of the protocol, word by word."""
-        read = self.engine.parts.frame
-        base, come = self._present(), read(self.arity, self.come, {self.number})
-        gone = self.gone if self.gone is not None else base.limit(0)
-        match version:
-            case "old" | "after":
-                return _union(_minus(base, gone), come)
-            case "all":
-                return _union(_union(_minus(base, gone), come), read(self.arity, self.delta, {self.number}))
-            case "kept":
-                return _minus(base, _minus(gone, come))
-            case "gone":
-                return _minus(gone, come)
-            case "come":
-                return _minus(come, gone)
-            case "either":
-                return _union(base, come)
-            case "before":
-                return base
-            case "delta":
-                return read(self.arity, self.delta, {self.number})
-
-    def _present(self) -> DataFrame:
-        """The facts of the base: those whose weights sum above zero."""
-        plain = self.engine.parts.frame(self.arity, self.base, {self.number})
-        if self.weights is None:
-            return plain
-        keys = plain.columns
-        weighted = plain.withColumn(WEIGHT, F.lit(1).cast("long")).unionByName(self.weights)
-        return (
-            weighted.groupBy(*keys).agg(F.sum(WEIGHT).alias(WEIGHT)).filter(F.col(WEIGHT) > 0).select(*keys)
-        )
+        before = self._read(self.base)
+        if self.dead:
+            before = _minus(before, self._read(self.dead))
+        if version in ("before", "either"):
+            return before.unionByName(self._read(self._net("come"))) if version == "either" else before
+        if version == "kept":
+            return _minus(before, self._read(self._net("gone"))) if self.gone else before
+        after = _minus(before, self._read(self.gone)) if self.gone else before
+        after = after.unionByName(self._read(self.come)) if self.come else after
+        if version == "old" and self.leaving:
+            return _minus(after, self._read(self.delta))
+        if version == "all" and not self.leaving and self.delta:
+            return after.unionByName(
+                self.engine.parts.frame(self.arity, self.delta, {self.number}, except_from)
+            )
+        return after
 
     def size(self, version: Version) -> int:
         if self.local:
             return self.mirror.size(version) if self.mirror is not None else 0
-        if self.is_plain(version):
-            return sum(part.count(self.number) for part in self.parts(version))
-        return self.frame(version).count()
+        self._spare_now()
+        before = self._count(self.base) - self._count(self.dead)
+        match version:
+            case "delta" | "gone" | "come":
+                return self._count(self.parts(version))
+            case "before":
+                return before
+            case "kept":
+                return before - self._count(self._net("gone"))
+            case "either":
+                return before + self._count(self._net("come"))
+        after = before - self._count(self.gone) + self._count(self.come)
+        if version == ("old" if self.leaving else "all"):
+            return after + (-1 if self.leaving else 1) * self._count(self.delta)
+        return after
+
+    def _count(self, parts: list[Part]) -> int:
+        return sum(part.count(self.number) for part in parts)
 
     def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[SparkTable]:
         yield from self.engine.evaluate(Read(self, args, version))
@@ -183,11 +198,7 @@ class SparkRelation:
     def estimate(self, version: Version) -> Estimate:
         if self.local and self.mirror is not None:
             return self.mirror.estimate(version)
-        rows = (
-            float(sum(p.count(self.number) for p in self.parts(version)))
-            if self.is_plain(version)
-            else 1000.0
-        )
+        rows = float(self.size(version))
         return Estimate(rows, (rows**0.8,) * self.arity)
 
     def unsorted(self, bound: tuple[int, ...], version: Version) -> int:
@@ -198,27 +209,61 @@ class SparkRelation:
     def schedule(self, rows: Table, source: ModuleId) -> None:
         number = F.lit(self.number).cast("int").alias("p")
         if isinstance(rows, KeyTable):
-            self.engine.stage(
-                self.arity, rows.keys.select(number, *(f"k{j}" for j in range(self.arity))), {self: source}
-            )
+            keys = rows.keys.select(number, *(f"k{j}" for j in range(self.arity)))
+            self.engine.stage(self.arity, keys, {self: source}, cheap=rows.cheap)
             return
         assert isinstance(rows, SparkTable)
-        columns = [F.col(f"`{name}`").cast("long").alias(f"c{j}") for j, name in enumerate(rows.columns)]
-        self.engine.schedule(self.arity, rows.frame.select(number, *columns), {self: source})
+        self.engine.schedule(self.arity, rows.frame.select(*self._columns(rows)), {self: source})
 
-    def derive(self) -> int:
-        self.engine.derive()
+    def derive(self, leaving: bool = False) -> int:
+        if leaving and not self.updating:
+            raise InternalError(f"{self.name}: facts leave inside an update only")
+        self.engine.derive(leaving)
         if self.local and self.mirror is not None:
             return self.mirror.derive()
         self.mirror = None if self.delta else self.mirror
-        return sum(part.count(self.number) for part in self.delta)
+        self.leaving = leaving and bool(self.delta)
+        return self._count(self.delta)
 
     def merge(self) -> None:
         if self.local and self.mirror is not None:
             self.mirror.merge()
             return
-        (self.come if self.updating else self.base).extend(self.delta)
-        self.delta = []
+        self._spare_now()
+        if self.leaving:
+            self._leave(self.delta)
+        elif self.delta:
+            (self.come if self.updating else self.base).extend(self.delta)
+        self._nets = {} if self.delta else self._nets
+        self.delta, self.leaving = [], False
+
+    def _leave(self, parts: list[Part]) -> None:
+        """Facts of `after`: those of A leave A, the others join D."""
+        if self.come:
+            asked, came = self._read(parts), self._read(self.come)
+            stay = self.engine.parts.write(self.arity, _minus(came, asked), {self.number})
+            if stay.count(self.number) < self._count(self.come):
+                parts = [self.engine.parts.write(self.arity, _minus(asked, came), {self.number})]
+                self.come = [stay] if stay.count(self.number) else []
+        self.gone = [*self.gone, *(part for part in parts if part.count(self.number))]
+
+    def spare(self, rows: Table) -> None:
+        assert isinstance(rows, SparkTable)
+        if self.leaving:
+            self.spared.append(rows.frame.select(*self._columns(rows)))
+
+    def _spare_now(self) -> None:
+        """Take all that is spared out of the leaving Δ, in one job."""
+        if self.spared:
+            spared, self.spared = self.spared, []
+            rest = _minus(self._read(self.delta), reduce(DataFrame.unionByName, spared))
+            part = self.engine.parts.write(self.arity, rest, {self.number})
+            self.delta = [part] if part.count(self.number) else []
+            self.leaving = bool(self.delta)
+
+    def _columns(self, rows: SparkTable) -> list[Any]:
+        columns = [F.col(f"`{name}`").cast("long").alias(f"c{j}") for j, name in enumerate(rows.columns)]
+        return [F.lit(self.number).cast("int").alias("p"), *columns]
 
     def rest(self) -> None:
         if self.local:
@@ -226,53 +271,51 @@ class SparkRelation:
         elif not self.updating:
             self.engine.parts.compact(self)
 
-    # ---- Weights and updates
-
-    def adjust(self, rows: Table) -> None:
-        assert isinstance(rows, SparkTable)
-        if self.updating:
-            raise InternalError(f"{self.name}: weights change outside updates only")
-        columns = [F.col(f"`{name}`").cast("long").alias(f"c{j}") for j, name in enumerate(rows.columns)]
-        weight = F.col(WEIGHT) if rows.weighted else F.lit(1).cast("long")
-        frame = rows.frame.select(F.lit(self.number).cast("int").alias("p"), *columns, weight.alias(WEIGHT))
-        self.weights = frame if self.weights is None else self.weights.unionByName(frame)
+    # ---- Updates
 
     def retract(self, rows: Table) -> None:
         if not self.updating:
             raise InternalError(f"{self.name}: retract outside an update")
         assert isinstance(rows, SparkTable)
-        columns = [F.col(f"`{name}`").cast("long").alias(f"c{j}") for j, name in enumerate(rows.columns)]
-        asked = rows.frame.select(F.lit(self.number).cast("int").alias("p"), *columns).distinct()
-        if self.come:
-            # What came in this update has not been there before: it only leaves A again.
-            came = self.engine.parts.frame(self.arity, self.come, {self.number})
-            self.come = [self.engine.parts.write(self.arity, _minus(came, asked), {self.number})]
-        base = self._present()
-        lost = asked.join(base, base.columns, "left_semi")
-        self.gone = lost if self.gone is None else _union(self.gone, lost)
+        asked = rows.frame.select(*self._columns(rows)).distinct()
+        after = self.frame("after")
+        there = self.engine.parts.write(
+            self.arity, asked.join(after, after.columns, "left_semi"), {self.number}
+        )
+        if there.count(self.number):
+            self._nets = {}
+            self._leave([there])
 
     def begin(self) -> None:
-        self.updating, self.gone, self.come = True, None, []
+        if self.local:
+            self.engine.driver.publish(self)
+        self.updating, self.gone, self.come, self._nets = True, [], [], {}
 
     def commit(self) -> None:
-        if self.gone is not None:
-            after = self._composed("after")
-            self.base, self.weights = [self.engine.parts.write(self.arity, after, {self.number})], None
-        else:
-            self.base = [*self.base, *self.come]
-        self.updating, self.gone, self.come = False, None, []
+        come, gone = self._net("come"), self._net("gone")
+        if self.dead and come:
+            # A fact that comes back is not dead any more: it has been in the base all the time.
+            came, dead = self._read(come), self._read(self.dead)
+            write = self.engine.parts.write
+            come = [write(self.arity, _minus(came, dead), {self.number})]
+            self.dead = [write(self.arity, _minus(dead, came), {self.number})]
+        self.base = [part for part in (*self.base, *come) if part.count(self.number)]
+        self.dead = [part for part in (*self.dead, *gone) if part.count(self.number)]
+        self.mirror = None
+        self._forget()
+        self.engine.parts.compact(self)
 
     def rollback(self) -> None:
-        self.updating, self.gone, self.come, self.delta = False, None, [], []
+        self.delta, self.leaving, self.spared = [], False, []
         self.engine.forget_scheduled(self)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.updating, self.gone, self.come, self._nets = False, [], [], {}
 
     def memory(self) -> Memory:
-        held = sum(part.count(self.number) for part in self.parts("all")) * (self.arity + 1) * BYTES_PER_ID
+        held = self.size("all") * (self.arity + 1) * BYTES_PER_ID
         return Memory(held, held)
-
-
-def _union(a: DataFrame, b: DataFrame) -> DataFrame:
-    return a.unionByName(b).distinct()
 
 
 def _minus(a: DataFrame, b: DataFrame) -> DataFrame:

@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
+from modulog.engines.spark.computing import SparkValues
 from modulog.engines.spark.relation import SparkRelation, SparkTable
 
 WEIGHT = "#"
@@ -73,10 +74,7 @@ def _shape(expr: p.Expr, found: Member, names: dict[str, int]) -> tuple[Any, ...
             return (type(expr).__name__, *sides, listed(expr.variables))
         case p.Where():
             child = _shape(expr.child, found, names)
-            condition = tuple(
-                names[v] if isinstance(v, str) else ("is", v)
-                for v in (expr.condition.left, expr.condition.right)
-            )
+            condition = tuple(_value_shape(v, names) for v in (expr.condition.left, expr.condition.right))
             return ("where", child, expr.condition.operator, condition, listed(expr.variables))
         case p.Project():
             child = _shape(expr.child, found, names)
@@ -88,7 +86,7 @@ def _shape(expr: p.Expr, found: Member, names: dict[str, int]) -> tuple[Any, ...
             )
         case p.Extend():
             child = _shape(expr.child, found, names)
-            value = names[expr.value] if isinstance(expr.value, str) else ("is", expr.value)
+            value = _value_shape(expr.value, names)
             names.setdefault(expr.variable, len(names))
             return ("extend", child, names[expr.variable], value)
         case p.Union():
@@ -97,6 +95,12 @@ def _shape(expr: p.Expr, found: Member, names: dict[str, int]) -> tuple[Any, ...
             for name in expr.variables:
                 names.setdefault(name, len(names))
             return ("rows", id(expr.table), listed(expr.variables))
+
+
+def _value_shape(value: p.Value, names: dict[str, int]) -> object:
+    if isinstance(value, p.Compute):
+        return (value.function, *(_value_shape(a, names) for a in value.arguments))
+    return names[value] if isinstance(value, str) else ("is", value)
 
 
 @dataclass(slots=True)
@@ -109,25 +113,25 @@ class Frame:
 
 
 class Compilation:
-    """The plan of all members of one shape. `facts` gives the facts of some relations in a version; `compare` filters by value."""
+    """The plan of all members of one shape. `facts` gives the facts of some relations in a version; `values` compares and computes."""
 
     def __init__(
         self,
         spark: SparkSession,
         members: Sequence[Member],
         facts: Callable[[Sequence[p.Read]], DataFrame],
-        compare: Callable[[DataFrame, str, str | int, str | int], DataFrame],
+        values: SparkValues,
         broadcast_limit: int,
     ) -> None:
-        self.members, self.facts, self.compare, self.broadcast_limit = (
+        self.members, self.facts, self.values, self.broadcast_limit = (
             members,
             facts,
-            compare,
+            values,
             broadcast_limit,
         )
-        values = list(zip(*(m.parameters for m in members), strict=True))
-        self.varying = [k for k, column in enumerate(values) if len(set(column)) > 1]
-        self.literals = [column[0] for column in values]
+        parameters = list(zip(*(m.parameters for m in members), strict=True))
+        self.varying = [k for k, column in enumerate(parameters) if len(set(column)) > 1]
+        self.literals = [column[0] for column in parameters]
         self.names: dict[str, str] = {}
         self.next_parameter = self.next_read = 0
         self.rules: DataFrame | None = None
@@ -165,16 +169,15 @@ class Compilation:
             case p.Where():
                 return self._where(expr)
             case p.Extend():
-                child = self.evaluate(expr.child)
-                frame = child.frame.withColumn(self._name(expr.variable), self._constant(expr.value))
-                return Frame(frame, (*child.variables, expr.variable), child.weighted)
+                return self._extend(expr)
             case p.Project():
                 return self._project(expr)
             case p.Union():
                 return self._union(expr)
             case p.Rows():
                 assert isinstance(expr.table, SparkTable)
-                frame = expr.table.frame.select(*(F.col(c).alias(self._name(c)) for c in expr.table.columns))
+                named = zip(expr.table.columns, expr.variables, strict=True)
+                frame = expr.table.frame.select(*(F.col(f"`{c}`").alias(self._name(v)) for c, v in named))
                 return Frame(self._with_rules(frame, []), expr.variables)
 
     def _scan(self, read: p.Read) -> Frame:
@@ -250,13 +253,24 @@ class Compilation:
         child = self.evaluate(expr.child)
         left, right = expr.condition.left, expr.condition.right
         if expr.condition.operator == "is":
+            assert not isinstance(left, p.Compute) and not isinstance(right, p.Compute)
             frame = child.frame.filter(self._constant(left) == self._constant(right))
         else:
-            names = [self._name(v) if isinstance(v, str) else v for v in (left, right)]
-            frame = self.compare(child.frame, expr.condition.operator, names[0], names[1])
+            condition = p.Condition(expr.condition.operator, self._named(left), self._named(right))
+            frame = self.values.satisfy(child.frame, condition)
         weights = [F.col(WEIGHT)] if child.weighted else []
         columns = [F.col(self._name(v)) for v in expr.variables]
         return Frame(frame.select(*columns, *self._carried(), *weights), expr.variables, child.weighted)
+
+    def _extend(self, expr: p.Extend) -> Frame:
+        child, name = self.evaluate(expr.child), self._name(expr.variable)
+        if isinstance(expr.value, p.Compute):
+            function = self._named(expr.value)
+            assert isinstance(function, p.Compute)
+            frame = self.values.compute(child.frame, name, function)
+        else:
+            frame = child.frame.withColumn(name, self._constant(expr.value))
+        return Frame(frame, (*child.variables, expr.variable), child.weighted)
 
     def _project(self, expr: p.Project) -> Frame:
         child = self.evaluate(expr.child)
@@ -335,6 +349,12 @@ class Compilation:
 
     def _constant(self, arg: str | int) -> Column:
         return F.col(self._name(arg)) if isinstance(arg, str) else F.lit(arg).cast("long")
+
+    def _named(self, value: p.Value) -> p.Value:
+        """A value whose variables are Spark's names."""
+        if isinstance(value, p.Compute):
+            return p.Compute(value.function, tuple(map(self._named, value.arguments)))
+        return self._name(value) if isinstance(value, str) else value
 
     def _name(self, variable: str) -> str:
         """Spark's names do not tell capitals from small letters, so variables are numbered."""

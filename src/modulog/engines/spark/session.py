@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from modulog.engines.spark.errors import translated
+from modulog.engines.spark.errors import NO_JAVA, translated
+from modulog.errors import EngineUnavailable
 
 SETTINGS = {
     "spark.master": "local[*]",
@@ -18,12 +21,17 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.driver.memory": "2g",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
-"""What a session of our own has unless told otherwise; the number of partitions follows the data, by adaptive execution."""
+"""What a session of our own has unless told otherwise; the number of partitions follows the data, by adaptive execution.
+
+Debugging of data frames would note the line of Python behind every column: two of three calls into the JVM."""
 
 
 def build_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     """A new session, or the one that is active already: workers run the Python that runs us."""
+    if SparkContext._gateway is None and not _has_java():
+        raise EngineUnavailable(NO_JAVA)  # the scripts of Spark would say it too, in lines of their own
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder
     for name, value in {**SETTINGS, **(settings or {})}.items():
@@ -32,3 +40,9 @@ def build_session(settings: Mapping[str, str] | None = None) -> SparkSession:
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _has_java() -> bool:
+    """Whether the scripts of Spark will find Java: JAVA_HOME counts before the path."""
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which(os.path.join(home, "bin", "java") if home else "java") is not None

@@ -9,7 +9,7 @@ counted, or, as a negative number, the id itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from itertools import accumulate
@@ -25,7 +25,7 @@ from modulog.errors import InternalError
 from modulog.language.printer import print_term
 from modulog.terms.model import Constant
 
-BROADCAST_TERMS = 500_000
+BROADCAST_TERMS = 100_000
 """Up to so many terms the table is sent to every executor instead of being shuffled."""
 
 _MOST_PARTS = 8
@@ -59,12 +59,20 @@ class SparkTerms:
         self._pending: dict[str, int] = {}
         self._superseded: list[str] = []
         self._frame: DataFrame | None = None
+        self._restored: Callable[[], DataFrame] | None = None
         self._manifests = [n for n in self._folder.names() if n.startswith("manifest-")]
         self._parts: list[Part] = self._open()
         self._written = sum(part.count for part in self._parts)
+        self.actions = 0  # jobs so far
 
     def __len__(self) -> int:
         return self._written + len(self._pending)
+
+    def restore(self, frame: Callable[[], DataFrame], count: int) -> None:
+        """Begin with terms that lie elsewhere, a frame (id, key), asked for when it is needed; there are no others yet."""
+        if len(self):
+            raise InternalError("terms can only be restored before there are others")
+        self._restored, self._written = frame, count
 
     # Single constants.
 
@@ -84,11 +92,22 @@ class SparkTerms:
                 ids[place] = self._known[key]
         return ids
 
+    def adopt(self, keys: Sequence[str]) -> None:
+        """Give the next ids to keys that are all new."""
+        for key in keys:
+            self._known[key] = self._pending[key] = len(self)
+        self._frame = None
+
+    def pending_from(self, first: int) -> list[str] | None:
+        """The keys of the ids from `first` on, if only the driver knows them all."""
+        return list(self._pending)[first - self._written :] if first >= self._written else None
+
     def find(self, constants: Sequence[Constant]) -> list[int]:
         """The ids of constants, -1 for one that is unknown, with at most one job."""
         keys = [constant.key.decode() for constant in constants]
         unknown = sorted({key for key in keys if key not in self._known})
-        if unknown and self._parts:
+        if unknown and self._written:
+            self.actions += 1
             self._known.update((row.key, row.id) for row in self._look_up(unknown).collect())
         return [self._known.get(key, -1) for key in keys]
 
@@ -108,6 +127,7 @@ class SparkTerms:
         keys = {number: key for key, number in self._known.items()}
         wanted = sorted({number for number in numbers if number not in keys})
         if wanted:
+            self.actions += 1
             found = self.frame().where(F.col("id").isin(wanted)).collect()
             keys.update((row.id, row.key) for row in found)
         for number in wanted:
@@ -120,7 +140,8 @@ class SparkTerms:
     def frame(self) -> DataFrame:
         """All terms: id (long), key (string)."""
         if self._frame is None:
-            frames = [self._read(part) for part in self._parts]
+            frames = [self._restored()] if self._restored is not None and self._written else []
+            frames += [self._read(part) for part in self._parts]
             if self._pending or not frames:
                 frames.append(self._small("id", self._pending.values(), self._pending))
             self._frame = reduce(DataFrame.unionByName, frames)
@@ -138,6 +159,7 @@ class SparkTerms:
         if self._pending:
             fresh = fresh.unionByName(self._pending_slots())
         name = self._folder.fresh("part")
+        self.actions += 2
         fresh.write.parquet(self._folder / name)
         sizes = self._sizes(name)
         if not sizes:
@@ -182,6 +204,7 @@ class SparkTerms:
                 continue
             name = self._folder.fresh("staged")
             self._superseded.append(name)
+            self.actions += 1
             frame.write.parquet(self._folder / name)
             staged.append(self.spark.read.schema(frame.schema).parquet(self._folder / name))
         return staged
@@ -269,6 +292,7 @@ class SparkTerms:
 
     def _write_pending(self) -> None:
         name = self._folder.fresh("part")
+        self.actions += 1
         self._pending_slots().coalesce(1).write.parquet(self._folder / name)
         self._parts.append(Part(name, self._written, len(self._pending), ()))
         self._settle()
@@ -298,6 +322,7 @@ class SparkTerms:
         frame = reduce(DataFrame.unionByName, map(self._read, old))
         name = self._folder.fresh("part")
         files = max(1, max(len(part.offsets) for part in old))
+        self.actions += 1
         frame.select(_fixed(F.col("id")).alias("slot"), "key").coalesce(files).write.parquet(
             self._folder / name
         )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-Bad = Literal["fail", "set-aside"]
-"""What is done about bad records."""
+from modulog.engines.backend import Bad as Bad
 
 BAD_SCHEMA = "file string, line long, text string, reason string"
 

@@ -17,30 +17,18 @@ import pyarrow.csv
 
 from modulog.engines.spark.keys import key_array, stretch_keys, text_buffers
 from modulog.errors import DataError
+from modulog.formats.bad_records import NOT_UTF8, OPEN_QUOTE, wrong_width
 from modulog.formats.columns import plural
+from modulog.formats.rdf_lines import Stretches, check_utf8, split_lines
 from modulog.kernels import csv, ntriples
 from modulog.terms.arrow import wrap
 from modulog.terms.columns import column_texts
-from modulog.terms.dictionary import Bytes, Dictionary, Offsets, frozen
+from modulog.terms.dictionary import Bytes, Dictionary, frozen
 from modulog.terms.model import Kind
 from modulog.terms.python import constant
-from modulog.terms.turtle import parse_term
 
 Problems = list[tuple[int, str]]
 """Rows of a batch, counted from 0, and what is wrong with them."""
-
-NOT_UTF8 = "not UTF-8"
-NO_CHARACTER = "an escape that stands for no character"
-OPEN_QUOTE = "a quote opens a field and nothing closes it"
-
-_LANGUAGE = bytes([Kind.LANGUAGE])
-_STATES = {
-    ntriples.BAD_SUBJECT: "no subject: an IRI or a blank node",
-    ntriples.BAD_PREDICATE: "no predicate: an IRI",
-    ntriples.BAD_OBJECT: "no object: an IRI, a blank node or a literal",
-    ntriples.BAD_GRAPH: "no graph: an IRI or a blank node",
-    ntriples.BAD_END: "no point at the end, or something behind it",
-}
 
 
 class LineParser(Protocol):
@@ -67,15 +55,13 @@ class CsvLines:
         ntriples.check_fields(frozen(data), offsets, ord(self.delimiter), widths)
         wrong = (widths != self.width) & (widths != 0) & keep
         for row in np.flatnonzero(wrong).tolist():
-            problems.append((row, OPEN_QUOTE if widths[row] < 0 else self.reason(int(widths[row]))))
+            problems.append(
+                (row, OPEN_QUOTE if widths[row] < 0 else wrong_width(int(widths[row]), self.width))
+            )
         keep &= widths == self.width
         good = lines if keep.all() else lines.filter(wrap(keep))
         block = pc.binary_join_element_wise(good, "\n", "")
         return self.columns(block.buffers()[2] if len(block) else pa.py_buffer(b"")), problems
-
-    def reason(self, width: int) -> str:
-        """What is wrong with a row of another width."""
-        return f"{plural(width, 'field')} where {self.width} should be"
 
     def columns(self, block: pa.Buffer) -> list[pa.Array]:
         """The columns of a block of whole rows, all of them good; else ArrowInvalid or DataError."""
@@ -154,99 +140,25 @@ class TripleLines:
     def parse(self, lines: pa.Array) -> tuple[list[pa.Array], Problems]:
         """As `LineParser` says; the default graph is the empty text."""
         problems, keep = _check_utf8(lines)
+        if problems:
+            lines = pc.if_else(wrap(keep), lines.cast(pa.binary()), b"").cast(pa.string())
         data, offsets = text_buffers(lines)
-        shape = (4 if self.quads else 3, len(lines))
-        starts, ends = np.empty(shape, np.int64), np.empty(shape, np.int64)
-        kinds, states = np.empty(shape, np.uint8), np.empty(len(lines), np.uint8)
-        bad = ntriples.split_lines(frozen(data), offsets, self.quads, starts, ends, kinds, states)
-        if bad:
-            wrong = np.flatnonzero((states > ntriples.EMPTY) & keep)
-            problems += [(row, _STATES[int(states[row])]) for row in wrong.tolist()]
-        keep &= states == ntriples.GOOD
-        columns, wrong_terms = [], dict[int, str]()
-        places = []
-        for place in range(shape[0]):
-            column = starts[place], ends[place], kinds[place]
-            awkward = np.flatnonzero((column[2] == ntriples.AWKWARD) & keep)
-            places.append((_settle(data, *column, awkward, wrong_terms), *column))
-        if wrong_terms:
-            problems += wrong_terms.items()
-            keep[list(wrong_terms)] = False
-        for content, first, last, kind in places:
-            if not keep.all():
-                first, last, kind = first[keep], last[keep], kind[keep]
-            nothing = kind == ntriples.NOTHING
-            keys = stretch_keys(content, first, last, np.where(nothing, np.uint8(Kind.IRI), kind))
-            columns.append(pc.if_else(wrap(nothing), "", keys) if nothing.any() else keys)
-        return columns, problems
+        found, wrong = split_lines(data, offsets, self.quads)
+        columns = [triple_keys(column) for column in found]
+        return columns, problems + [(problem.row, problem.reason) for problem in wrong]
 
 
-def _settle(
-    data: Bytes,
-    starts: Offsets,
-    ends: Offsets,
-    kinds: Bytes,
-    rows: npt.NDArray[np.int64],
-    wrong: dict[int, str],
-) -> Bytes:
-    """Read the awkward terms of a column; answers the bytes with theirs appended, and notes what is no term."""
-    if not len(rows):
-        return data
-    content = data.tobytes()
-    known: dict[bytes, tuple[int, int, int]] = {}
-    pieces, size = [content], len(content)
-    places = []
-    for row, start, end in zip(rows.tolist(), starts[rows].tolist(), ends[rows].tolist(), strict=True):
-        text = content[start:end]
-        place = known.get(text)
-        if place is None:
-            try:
-                key = _awkward_key(text)
-            except (DataError, ValueError) as error:
-                wrong[row] = str(error) if isinstance(error, DataError) else NO_CHARACTER
-                places.append((0, 0, ntriples.AWKWARD))
-                continue
-            pieces.append(key)
-            size += len(key)
-            place = known[text] = (size - len(key) + 1, size, key[0])
-        places.append(place)
-    starts[rows], ends[rows], kinds[rows] = np.array(places, np.int64).T
-    return np.frombuffer(b"".join(pieces), np.uint8)
-
-
-def _awkward_key(text: bytes) -> bytes:
-    """The key of an IRI with escapes or of a literal; a language without escapes, the usual case, goes quickly."""
-    if text[:1] == b"<":
-        return _escaped_iri(text)
-    body, _, tag = text.rpartition(b'"')
-    # There may be blanks around the carets, and neither a language nor a datatype has any itself.
-    tag = tag.translate(None, b" \t")
-    if tag[:1] == b"@" and b"\\" not in body:
-        return _LANGUAGE + tag[1:].lower() + b"\0" + body[1:]
-    if b"\\" in tag:
-        tag = b"^^<" + _escaped_iri(tag[2:])[1:] + b">"
-    return parse_term((body + b'"' + tag).decode()).key
-
-
-def _escaped_iri(text: bytes) -> bytes:
-    """The key of an IRI with escapes: they are those of a text, whose characters an IRI then must have."""
-    inner = parse_term('"' + text[1:-1].decode() + '"').text
-    if any(c <= " " or c in '<>"{}|^`\\' for c in inner):
-        raise DataError("an IRI with an escape for a character that no IRI may have")
-    return bytes([Kind.IRI]) + inner.encode()
+def triple_keys(column: Stretches) -> pa.Array:
+    """The keys of a column of triples or quads; the default graph is the empty text."""
+    nothing = column.kinds == ntriples.NOTHING
+    kinds = np.where(nothing, np.uint8(Kind.IRI), column.kinds)
+    keys = stretch_keys(column.data, column.starts, column.ends, kinds)
+    return pc.if_else(wrap(nothing), "", keys) if nothing.any() else keys
 
 
 def _check_utf8(lines: pa.Array) -> tuple[Problems, npt.NDArray[np.bool_]]:
     """Which lines are no UTF-8, and a mask of the others."""
-    keep = np.ones(len(lines), np.bool_)
-    try:
-        lines.validate(full=True)
-    except pa.ArrowInvalid:
-        for row, line in enumerate(lines.cast(pa.binary()).to_pylist()):
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                keep[row] = False
+    keep = check_utf8(lines)
     return [(row, NOT_UTF8) for row in np.flatnonzero(~keep).tolist()], keep
 
 

@@ -75,7 +75,7 @@ def read(
             places = ["s", "p", "o", "g"] if kind == "nq" else ["s", "p", "o"]
             return read_lines(spark, paths, TripleLines(kind == "nq"), places, bad)
         case "ttl" | "trig" | "rdf":
-            return read_documents(spark, paths, RdfDocuments(kind), ["s", "p", "o"], bad)
+            return read_documents(spark, paths, RdfDocuments(kind), ["s", "p", "o", "g"], bad)
         case "table":
             with translated():
                 tables = [spark.table(name) for name in paths]

@@ -18,11 +18,11 @@ from modulog.engines.spark.errors import bad_record, register, shown_path, trans
 from modulog.engines.spark.keys import column_keys
 from modulog.engines.spark.sources.model import Bad, Source, key_columns, shown_file, strings_schema
 from modulog.errors import DataError
+from modulog.formats.bad_records import MISSING
 from modulog.formats.columns import choose_columns
 from modulog.formats.parquet import HOLDS
 from modulog.terms.arrow import TURTLE as ARROW_TURTLE
 
-MISSING = "a missing value; facts have a value in every place"
 _FILE, _ROW = "_metadata.file_path", "_metadata.row_index"
 
 

@@ -1,0 +1,61 @@
+"""Bad records on Spark: found and written by the executors, only their number reaches the driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from modulog.engines.spark.errors import translated
+from modulog.engines.spark.hadoop import Folder
+from modulog.engines.spark.sources.model import BAD_SCHEMA
+
+
+class SparkAside:
+    """The table of bad records: a folder of Parquet files, a part for each source that has any."""
+
+    def __init__(self, spark: SparkSession, folder: str) -> None:
+        self._spark, self._folder = spark, Folder(spark, folder)
+        self._parts: list[tuple[str, int]] = []
+
+    @property
+    def place(self) -> str:
+        """The folder."""
+        return self._folder.uri
+
+    def __len__(self) -> int:
+        return sum(count for _, count in self._parts)
+
+    def add(self, frame: DataFrame) -> None:
+        """Write the bad records of a source; reads the source once more than its facts need."""
+        name, counted = self._folder.fresh("part"), Observation()
+        with translated():
+            frame.observe(counted, F.count(F.lit(1)).alias("n")).write.parquet(self._folder / name)
+        if count := int(counted.get["n"]):
+            self._parts.append((name, count))
+        else:
+            self._folder.delete(name)
+
+    def table(self, limit: int | None = None) -> pa.Table:
+        """The records, or some of them, on the driver."""
+        frame = self._frame()
+        with translated():
+            return (frame if limit is None else frame.limit(limit)).toArrow()
+
+    def write(self, path: Path) -> None:
+        """Write all of them into one folder."""
+        with translated():
+            self._frame().write.mode("overwrite").parquet(str(path))
+
+    def forget(self, kept: int) -> None:
+        """Drop all but the first."""
+        while len(self) > kept:
+            self._folder.delete(self._parts.pop()[0])
+
+    def _frame(self) -> DataFrame:
+        if not self._parts:
+            return self._spark.createDataFrame([], BAD_SCHEMA)
+        paths = [self._folder / name for name, _ in self._parts]
+        return self._spark.read.schema(BAD_SCHEMA).parquet(*paths)
