@@ -12,7 +12,19 @@ from benchmarks import report
 from benchmarks.harness import Question, Run, Settings, measure
 from benchmarks.outcome import Outcome
 
-NAMES = ("startup", "same_generation", "closure", "joins", "loading", "rule_chain")
+NAMES = (
+    "startup",
+    "same_generation",
+    "closure",
+    "joins",
+    "loading",
+    "rdf_loading",
+    "rule_chain",
+    "store",
+    "maintenance",
+    "updates",
+)
+SPARK = ("spark_triples", "spark_rule_shapes", "spark_recursion", "spark_memory")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -24,14 +36,15 @@ def main(arguments: list[str] | None = None) -> None:
         settings = _settings(options, options.data or Path(temporary))
         path = report.results_file(RESULTS)
         report.show_machine(console)
-        for name in options.names or NAMES:
+        for name in options.names or (SPARK if options.spark else NAMES):
             _answer(name, settings, path, console)
         console.print(f"JSON lines: {path}")
 
 
 def _answer(name: str, settings: Settings, path: Path, console: Console) -> None:
-    question: Question = import_module(f"benchmarks.{name}").experiments
-    table = report.new_table(name)
+    module = import_module(f"benchmarks.{name}")
+    question: Question = module.experiments
+    table, measured = report.new_table(name), []
     with path.open("a", encoding="utf-8") as file, console.status(name) as status:
         for experiment in question(settings):
             if settings.named_only and not experiment.named:
@@ -45,7 +58,9 @@ def _answer(name: str, settings: Settings, path: Path, console: Console) -> None
             results = measure(experiment, settings, tell)
             report.write_lines(file, experiment, results)
             report.add_rows(table, experiment, results)
-    console.print(table)
+            measured.append((experiment, results))
+    for shown in module.tables(measured) if hasattr(module, "tables") else (table,):
+        console.print(shown)
 
 
 def _settings(options: argparse.Namespace, data: Path) -> Settings:
@@ -68,8 +83,9 @@ def _settings(options: argparse.Namespace, data: Path) -> Settings:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(NAMES + SPARK)}")
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"which: {', '.join(NAMES)}; all if none is given"
+        "--spark", action="store_true", help="those of Spark; without names, all others are run"
     )
     size = parser.add_mutually_exclusive_group()
     size.add_argument(
@@ -80,7 +96,9 @@ def _parser() -> argparse.ArgumentParser:
         "--named", action="store_true", help="only 10 times the base size, which targets speak of"
     )
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds for each run")
-    parser.add_argument("--systems", metavar="A,B", help="only these: modulog, duckdb, nemo, clingo, pyarrow")
+    parser.add_argument(
+        "--systems", metavar="A,B", help="only these: modulog, duckdb, nemo, clingo, pyarrow, pyoxigraph"
+    )
     parser.add_argument("--once", action="store_true", help="no repetitions of short runs")
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="keep generated data here, and use what is there"

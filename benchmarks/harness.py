@@ -24,6 +24,8 @@ class Run:
     threads: int
     runner: str
     arguments: Mapping[str, Any]
+    repeated: bool = True
+    """Whether a short run is repeated; not if it has samples of its own."""
 
     @property
     def family(self) -> str:
@@ -71,6 +73,11 @@ class Settings:
     families: frozenset[str] | None = None
     named_only: bool = False
 
+    @property
+    def small(self) -> bool:
+        """Whether this is a quick look, without the sizes that the targets speak of."""
+        return 10 not in self.scales
+
     def wants(self, run: Run) -> bool:
         """Whether the run's system was chosen."""
         return self.families is None or run.family.lower() in self.families
@@ -94,7 +101,8 @@ def measure(experiment: Experiment, settings: Settings, tell: Callable[[Run, Out
 def best(run: Run, settings: Settings) -> Outcome:
     """Return the fastest outcome of a run, repeated if it is short, with the largest peak of memory."""
     outcomes = [run_once(run, settings.time_limit)]
-    while outcomes[0].problem is None and len(outcomes) < settings.repetitions:
+    repetitions = settings.repetitions if run.repeated else 1
+    while outcomes[0].problem is None and len(outcomes) < repetitions:
         if outcomes[0].seconds > settings.short:
             break
         outcomes.append(run_once(run, settings.time_limit))

@@ -27,18 +27,18 @@ TARGETS = (Target(3.0, "DuckDB"),)
 def experiments(settings: Settings) -> Iterator[Experiment]:
     """Yield each kind of join over 500,000 to 5,000,000 facts."""
     for kind in JOIN_RULES:
-        warm = _workload(kind, 30_000).write(settings.data / f"join-{kind}-30000")
+        warm = workload(kind, 30_000).write(settings.data / f"join-{kind}-30000")
         for scale in settings.scales:
             facts = BASE * scale
-            workload = _workload(kind, facts)
-            folder = workload.write(settings.data / f"join-{kind}-{facts}")
+            made = workload(kind, facts)
+            folder = made.write(settings.data / f"join-{kind}-{facts}")
             yield Experiment(
-                question=f"join, {kind} ({len(workload.facts)} atoms)",
+                question=f"join, {kind} ({len(made.facts)} atoms)",
                 size=f"{facts:,} facts",
-                facts=len(workload),
+                facts=len(made),
                 runs=(
                     *runs.modulog(folder, warm),
-                    *(run for form in workload.sql for run in runs.duckdb(folder, form)),
+                    *(run for form in made.sql for run in runs.duckdb(folder, form)),
                     *runs.nemo(folder),
                 ),
                 named=scale == 10,
@@ -46,7 +46,8 @@ def experiments(settings: Settings) -> Iterator[Experiment]:
             )
 
 
-def _workload(kind: str, facts: int) -> Workload:
+def workload(kind: str, facts: int) -> Workload:
+    """Return a join of one kind over so many facts."""
     head = HEADS[kind]
     sql = {"rules": (f"CREATE TABLE {head} AS {SQL[kind]}",)}
     if kind == "star":

@@ -25,6 +25,12 @@ class Outcome:
     problem: str | None = None
     derived: bool = False
     """Whether only the whole and the loading were measured, and the seconds are their difference."""
+    unfinished: str | None = None
+    """What the time limit cut off, if something was measured before it."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What a question's own table shows, as JSON values."""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """Whatever else a run has to say."""
     waited: float = 0.0
     """The share of its time in which the process could run but waited for a core that others used."""
 

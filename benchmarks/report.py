@@ -25,7 +25,7 @@ COLUMNS = (
     "loading",
     "peak MB",
     "ours/peer",
-    "target",
+    "target, notes",
 )
 
 CAPTION = "~ the process waited for a core for over a tenth of its time: measure again on a quiet machine"
@@ -50,8 +50,10 @@ def new_table(title: str) -> Table:
         title=title, title_justify="left", header_style="bold", caption=CAPTION, caption_justify="left"
     )
     for name in COLUMNS:
-        left = name in ("question", "size", "system", "target")
-        table.add_column(name, justify="left" if left else "right", no_wrap=name != "target", overflow="fold")
+        left = name in ("question", "size", "system", "target, notes")
+        table.add_column(
+            name, justify="left" if left else "right", no_wrap=name != "target, notes", overflow="fold"
+        )
     return table
 
 
@@ -65,11 +67,20 @@ def add_rows(table: Table, experiment: Experiment, results: Results) -> None:
 
 
 def counts_agree(experiment: Experiment, results: Results) -> bool:
-    """Whether all systems that finished counted the same, and what was expected."""
-    counts = [dict(outcome.counts) for _, outcome in results if outcome.problem is None]
+    """Whether all systems that finished counted the same, and what was expected.
+
+    What a time limit cut off must agree as far as it came.
+    """
+    counts = [dict(o.counts) for _, o in results if o.problem is None and o.unfinished is None]
     if experiment.expected:
         counts.append(dict(experiment.expected))
-    return all(other == counts[0] for other in counts)
+    partial = [dict(o.counts) for _, o in results if o.unfinished is not None]
+    return all(other == counts[0] for other in counts) and all(
+        one[key] == other[key]
+        for one in [*counts[:1], *partial]
+        for other in partial
+        for key in one.keys() & other.keys()
+    )
 
 
 def write_lines(file: TextIO, experiment: Experiment, results: Results) -> None:
@@ -124,7 +135,7 @@ def _measured(
         f"{outcome.load_seconds:.3f}" if outcome.load_seconds else "",
         f"{outcome.peak / 1e6:,.0f}" if outcome.peak else "",
         "" if ratio is None else f"{ratio:.3g}",
-        "\n".join(targets),
+        "\n".join([*targets, *(f"{name}: {value}" for name, value in outcome.notes.items())]),
     )
 
 

@@ -34,17 +34,17 @@ TARGETS = {
 def experiments(settings: Settings) -> Iterator[Experiment]:
     """Yield wide trees of 1,000 to 10,000 nodes, then deep ones of 3,000 to 30,000."""
     for kind, base in BASE.items():
-        warm = _workload(kind, 100).write(settings.data / f"tree-{kind}-100")
+        warm = workload(kind, 100).write(settings.data / f"tree-{kind}-100")
         for scale in settings.scales:
             nodes = base * scale
-            workload = _workload(kind, nodes)
-            folder = workload.write(settings.data / f"tree-{kind}-{nodes}")
-            sizes = levels(workload.facts["parent"])[1:]
+            made = workload(kind, nodes)
+            folder = made.write(settings.data / f"tree-{kind}-{nodes}")
+            sizes = levels(made.facts["parent"])[1:]
             small = scale == 1
             yield Experiment(
                 question=f"same generation, {kind} tree",
                 size=f"{nodes:,} nodes",
-                facts=len(workload),
+                facts=len(made),
                 runs=(
                     *runs.modulog(folder, warm),
                     *runs.duckdb(folder),
@@ -59,5 +59,6 @@ def experiments(settings: Settings) -> Iterator[Experiment]:
             )
 
 
-def _workload(kind: Literal["wide", "deep"], nodes: int) -> Workload:
+def workload(kind: Literal["wide", "deep"], nodes: int) -> Workload:
+    """Return same generation on a tree of so many nodes."""
     return Workload(RULES, {"parent": tree(nodes, kind)}, ("sg",), {"rules": (SQL,)})

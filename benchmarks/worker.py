@@ -14,7 +14,9 @@ from time import perf_counter
 
 from benchmarks.outcome import Outcome, seconds_waited
 
-PACKAGES = frozenset({"modulog", "nmo_python", "clingo", "duckdb", "pyarrow"})
+PACKAGES = frozenset(
+    {"modulog", "nmo_python", "clingo", "duckdb", "pyarrow", "pyoxigraph", "pyspark", "psutil"}
+)
 
 
 def main(job_path: Path, result_path: Path) -> None:

@@ -28,14 +28,17 @@ class Workload:
     def __len__(self) -> int:
         return sum(len(rows) for rows in self.facts.values())
 
-    def write(self, folder: Path) -> Path:
-        """Write the workload into ``folder`` unless it is there already, and return the folder."""
+    def write(self, folder: Path, csv: bool = True) -> Path:
+        """Write the workload into ``folder`` unless it is there already, and return the folder.
+
+        Without ``csv``, only Modulog can read it.
+        """
         if (folder / "workload.json").exists():
             return folder
         (folder / "facts").mkdir(parents=True, exist_ok=True)
         (folder / "rules.rls").write_text(self.rules + "\n", encoding="utf-8")
         np.savez(folder / "facts.npz", allow_pickle=False, **self.facts)
-        for name, rows in self.facts.items():
+        for name, rows in self.facts.items() if csv else ():
             write_csv(folder / "facts" / f"{name}.csv", rows)
         (folder / "workload.json").write_text(
             json.dumps({"counted": self.counted, "sql": dict(self.sql)}), encoding="utf-8"

@@ -7,7 +7,23 @@
 
 from benchmarks.data.graphs import chain, cliques, dag, digraph, tree
 from benchmarks.data.joins import JOIN_RULES, joins
+from benchmarks.data.lubm import lubm
 from benchmarks.data.rule_chains import rule_chain
+from benchmarks.data.rule_shapes import rule_shapes
+from benchmarks.data.students import triples
 from benchmarks.data.words import words
 
-__all__ = ["JOIN_RULES", "chain", "cliques", "dag", "digraph", "joins", "rule_chain", "tree", "words"]
+__all__ = [
+    "JOIN_RULES",
+    "chain",
+    "cliques",
+    "dag",
+    "digraph",
+    "joins",
+    "lubm",
+    "rule_chain",
+    "rule_shapes",
+    "tree",
+    "triples",
+    "words",
+]

@@ -23,6 +23,8 @@ def main(arguments: list[str] | None = None) -> None:
     out: Path = options.out
     if options.what == "words":
         data.words(out, options.rows, options.distinct)
+    elif options.what == "lubm":
+        data.lubm(out, options.universities, options.seed)
     elif options.what in ("joins", "rule-chain"):
         out.mkdir(parents=True, exist_ok=True)
         if options.what == "joins":
@@ -63,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
         "chain": {"nodes": 1_000},
         "cliques": {"cliques": 100, "size": 100},
         "joins": {"facts": 5_000_000, "seed": 1},
+        "lubm": {"universities": 10, "seed": 1},
         "words": {"rows": 10_000_000, "distinct": 1_000_000},
         "rule-chain": {"rules": 2_000, "facts": 100, "seed": 1},
     }
@@ -75,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
                 default=default,
                 help="number" if name == "seed" else f"how many {name}",
             )
-        out_help = "folder to write" if what in ("joins", "rule-chain") else "CSV file to write"
+        out_help = "folder to write" if what in ("joins", "rule-chain") else "file to write"
         kind.add_argument("--out", type=Path, required=True, help=out_help)
     kinds.choices["tree"].add_argument("--kind", choices=["wide", "deep"], default="wide", help="shape")
     kinds.choices["joins"].add_argument(

@@ -122,3 +122,24 @@ def distinct(draw: Draw, size: int, seed: int) -> NDArray[np.int64]:
 def split(codes: NDArray[np.int64], base: int) -> Edges:
     """Return the pairs (x, y) that were coded as x * base + y."""
     return np.column_stack([codes // base, codes % base])
+
+
+def cycle(n: int) -> Edges:
+    """Return the n edges of a cycle through n nodes.
+
+    >>> cycle(3).tolist()
+    [[0, 1], [1, 2], [2, 0]]
+    """
+    nodes = np.arange(n, dtype=np.int64)
+    return np.column_stack([nodes, np.roll(nodes, -1)])
+
+
+def chorded_cycle(n: int) -> Edges:
+    """Return a cycle through n nodes with a chord from each to the node half way around: connected without any one edge.
+
+    >>> chorded_cycle(4).tolist()
+    [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3], [3, 0]]
+    """
+    nodes = np.arange(n, dtype=np.int64)
+    chords = np.column_stack([nodes, nodes + n // 2])[: n // 2]
+    return np.unique(np.concatenate([cycle(n), chords]), axis=0)

@@ -36,3 +36,10 @@ def nemo(folder: Path) -> tuple[Run, ...]:
 def clingo(folder: Path) -> tuple[Run, ...]:
     """clingo, which grounds on one core."""
     return (Run("clingo", 1, "benchmarks.systems.clingo_api:materialise", {"folder": str(folder)}),)
+
+
+def spark(folder: Path, warm: Path) -> tuple[Run, ...]:
+    """Modulog on Spark and, beside it, in one process; both have two cores."""
+    arguments = {"folder": str(folder), "warm": str(warm)}
+    ours = Run("Modulog, Spark", 2, "benchmarks.systems.modulog_spark:materialise", arguments)
+    return (ours, *modulog(folder, warm, threads=(2,)))

@@ -1,0 +1,89 @@
+"""A thesaurus in the SKOS vocabulary: its rules, and concepts with broader, related and matching ones, labels and schemes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.data.graphs import digraph
+from benchmarks.data.skos import categories
+
+_SUBPROPERTIES = {
+    "broaderTransitive": "broader",
+    "narrowerTransitive": "narrower",
+    "semanticRelation": "broaderTransitive narrowerTransitive related mappingRelation",
+    "broader": "broadMatch",
+    "narrower": "narrowMatch",
+    "related": "relatedMatch",
+    "mappingRelation": "broadMatch narrowMatch relatedMatch closeMatch",
+    "closeMatch": "exactMatch",
+    "inScheme": "topConceptOf",
+    "label": "prefLabel altLabel hiddenLabel",
+    "note": "definition scopeNote changeNote editorialNote example historyNote",
+}
+_INVERSES = (
+    ("broader", "narrower"),
+    ("broaderTransitive", "narrowerTransitive"),
+    ("broadMatch", "narrowMatch"),
+    ("topConceptOf", "hasTopConcept"),
+)
+_SYMMETRIC = ("related", "relatedMatch", "closeMatch", "exactMatch")
+_TRANSITIVE = ("broaderTransitive", "narrowerTransitive", "exactMatch")
+_ENDS = (
+    "Concept(?x) :- semanticRelation(?x, ?y) .",
+    "Concept(?y) :- semanticRelation(?x, ?y) .",
+    "Concept(?x) :- topConceptOf(?x, ?y) .",
+    "ConceptScheme(?y) :- inScheme(?x, ?y) .",
+    "ConceptScheme(?x) :- hasTopConcept(?x, ?y) .",
+)
+
+
+def thesaurus_rules() -> str:
+    """Return the datalog part of the SKOS vocabulary: subproperties, inverses, symmetry, transitivity, domains and ranges.
+
+    >>> "exactMatch(?x, ?z) :- exactMatch(?x, ?y), exactMatch(?y, ?z) ." in thesaurus_rules()
+    True
+    """
+    rules = [
+        f"{upper}(?x, ?y) :- {lower}(?x, ?y) ."
+        for upper, lowers in _SUBPROPERTIES.items()
+        for lower in lowers.split()
+    ]
+    for one, other in _INVERSES:
+        rules += [f"{one}(?y, ?x) :- {other}(?x, ?y) .", f"{other}(?y, ?x) :- {one}(?x, ?y) ."]
+    rules += [f"{name}(?y, ?x) :- {name}(?x, ?y) ." for name in _SYMMETRIC]
+    rules += [f"{name}(?x, ?z) :- {name}(?x, ?y), {name}(?y, ?z) ." for name in _TRANSITIVE]
+    return "\n".join([*rules, *_ENDS])
+
+
+def thesaurus(concepts: int, seed: int = 1) -> dict[str, NDArray[np.int64]]:
+    """Return facts about so many concepts at most: as many pairs of broader concepts, half as many related, labels, schemes, matches.
+
+    >>> facts = thesaurus(1000)
+    >>> len(facts["broader"]), len(facts["related"]), len(facts["prefLabel"]) > 100
+    (1000, 500, True)
+    """
+    broader = np.concatenate(list(categories(concepts, seed)))
+    nodes = int(broader.max()) + 1
+    rng = np.random.default_rng(seed)
+    named = np.arange(nodes, dtype=np.int64)
+    # Groups of concepts of several thesauri that mean the same: chains of four.
+    same = named[::5]
+    chained = np.arange(len(same) - 1) % 4 < 3
+    return {
+        "broader": broader,
+        "related": digraph(nodes, concepts // 2, seed + 1),
+        "exactMatch": np.column_stack([same[:-1], same[1:]])[chained],
+        "closeMatch": digraph(nodes, concepts // 20, seed + 2),
+        "broadMatch": _upwards(rng, nodes, concepts // 200),
+        "prefLabel": np.column_stack([named, nodes + named]),
+        "altLabel": np.column_stack([named, 2 * nodes + named])[rng.random(nodes) < 0.5],
+        "definition": np.column_stack([named, 3 * nodes + named])[rng.random(nodes) < 0.3],
+        "topConceptOf": np.column_stack([named, 4 * nodes + named % 7])[:100],
+        "inScheme": np.column_stack([named, 4 * nodes + named % 7])[100:],
+    }
+
+
+def _upwards(rng: np.random.Generator, nodes: int, count: int) -> NDArray[np.int64]:
+    """Pairs of a concept and an earlier one."""
+    later = rng.integers(1, nodes, count)
+    pairs = np.column_stack([later, rng.integers(0, later)])
+    return np.unique(pairs, axis=0)

@@ -1,0 +1,128 @@
+"""Modulog on Spark: local mode on the cores of the process, nothing left to the local engine (``local_limit=0``)."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
+from typing import Any
+
+from benchmarks.outcome import Outcome, peak_memory, versions
+from benchmarks.workload import read
+
+SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "4g",
+}
+CLUSTER = {
+    "spark.master": "local-cluster[1,2,4096]",
+    "spark.executor.memory": "3g",
+    "spark.driver.memory": "2g",
+}
+PAUSE = 0.25  # seconds between two looks at the memory of all processes
+
+
+def materialise(folder: str, warm: str) -> Outcome:
+    """Materialise the workload in ``folder`` after that in ``warm``, from its CSV files."""
+    with _session() as session:
+        _materialise(session, Path(warm)).close()
+        start = perf_counter()
+        reasoner = _materialise(session, Path(folder))
+        whole = perf_counter() - start
+        statistics = reasoner.materialise()
+        counts = {predicate: int(reasoner.count(predicate)) for predicate in read(Path(folder)).counted}
+        rounds = [[r.facts, round(r.seconds, 2), r.actions] for s in statistics.strata for r in s.rounds]
+        late = [round(statistics.late.seconds, 2), statistics.late.actions]
+        notes = {"actions": statistics.actions(), "rounds": rounds, "late": late}
+        seconds = statistics.seconds
+        return Outcome(seconds, whole - seconds, counts, 0, versions("modulog", "pyspark"), notes=notes)
+
+
+def load_triples(path: str, warm: str | None) -> Outcome:
+    """Read a file of N-Triples into encoded facts by predicate; cold if nothing was loaded before."""
+    with _session() as session:
+        for source in (warm, path):
+            if source is None:
+                continue
+            reasoner = import_module("modulog").Reasoner("", spark=session, local_limit=0)
+            start = perf_counter()
+            reasoner.load(source)
+            facts = reasoner.materialise().explicit
+            seconds = perf_counter() - start
+            reasoner.close()
+        notes = {"a second": f"{facts / seconds:,.0f}"}
+        return Outcome(seconds, 0.0, {"rows": facts}, 0, versions("modulog", "pyspark"), notes=notes)
+
+
+def memory(folder: str) -> Outcome:
+    """Materialise on one executor of its own; the peaks of driver, executor and Python workers apart."""
+    with _session(CLUSTER) as session, _watched() as peaks:
+        start = perf_counter()
+        reasoner = _materialise(session, Path(folder))
+        seconds = perf_counter() - start
+        counts = {predicate: int(reasoner.count(predicate)) for predicate in read(Path(folder)).counted}
+        jvm = session.sparkContext._jvm
+        jvm.System.gc()
+        heap = jvm.java.lang.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed()
+    notes = {f"{name}, MB": round(peak / 1e6) for name, peak in sorted(peaks.items())}
+    notes |= {"driver JVM in use after a collection, MB": round(heap / 1e6)}
+    return Outcome(seconds, 0.0, counts, sum(peaks.values()), versions("modulog", "pyspark"), notes=notes)
+
+
+@contextmanager
+def _session(settings: dict[str, str] | None = None) -> Iterator[Any]:
+    import_module("pyspark")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
+    build = import_module("modulog.engines.spark.session").build_session
+    session = build({"spark.master": f"local[{cores}]", **SETTINGS, **(settings or {})})
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _materialise(session: Any, folder: Path) -> Any:
+    rules = (folder / "rules.rls").read_text(encoding="utf-8")
+    reasoner = import_module("modulog").Reasoner(rules, spark=session, local_limit=0, modules="off")
+    reasoner.load(folder / "facts")
+    reasoner.materialise()
+    return reasoner
+
+
+@contextmanager
+def _watched() -> Iterator[dict[str, int]]:
+    """The largest resident sizes of this process, of the JVMs and of all Python workers together, while it lasts."""
+    psutil = import_module("psutil")
+    peaks: dict[str, int] = {}
+    done = Event()
+
+    def watch() -> None:
+        while not done.wait(PAUSE):
+            sizes = {"workers": 0}
+            for process in psutil.Process().children(recursive=True):
+                try:
+                    kind, size = _kind(process.cmdline()), process.memory_info().rss
+                except psutil.Error:
+                    continue
+                sizes[kind] = sizes.get(kind, 0) + size
+            for kind, size in sizes.items():
+                peaks[kind] = max(peaks.get(kind, 0), size)
+
+    thread = Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield peaks
+    finally:
+        done.set()
+        thread.join()
+        peaks["driver Python"] = peak_memory()
+
+
+def _kind(command: list[str]) -> str:
+    text = " ".join(command)
+    if "CoarseGrainedExecutorBackend" in text:
+        return "executor JVM"
+    return "workers" if "pyspark.daemon" in text or "pyspark.worker" in text else "driver JVM"
