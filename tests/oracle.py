@@ -1,20 +1,15 @@
 """The oracle: every consequence of a stratified program, by trying everything again until nothing is new.
 
 It shares no code with the package. A rule is `(heads, body)`, a head `(predicate, arguments)`, a literal `("+", predicate,
-arguments)`, `("-", predicate, arguments)` or `(operator, left, right)`, a constant `(kind, value)`, a variable a string.
+arguments)`, `("-", predicate, arguments)`, `(operator, left, right)` or `("filter", test)`, a constant `(kind, value)`, a variable
+a string. What expressions and tests mean is in `oracle_values`.
 """
 
-from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
-COMPARE: Any = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+from oracle_values import evaluate, holds
+
 Way = dict[str, Any]
-
-
-def holds(sign: str, left: Any, right: Any) -> bool:
-    """Numbers compare with numbers and strings with strings, by value; everything else is false."""
-    comparable = {left[0], right[0]} in ({"string"}, {"integer"}, {"decimal"}, {"integer", "decimal"})
-    return comparable and bool(COMPARE[sign](left[1], right[1]))
 
 
 def fits(arguments: Any, row: Any, way: Way) -> bool:
@@ -28,9 +23,13 @@ def step(literal: Any, way: Way, facts: Any) -> list[Way]:
     if literal[0] in "+-":
         found = [new for row in facts.get(literal[1], ()) if fits(literal[2], row, new := dict(way))]
         return found if literal[0] == "+" else [way] * (not found)
-    left, right = (way.get(t, t) for t in literal[1:])
-    unbound = [(a, b) for a, b in ((left, right), (right, left)) if isinstance(a, str)]
-    return [way | dict(unbound)] if unbound else [way] * holds(literal[0], left, right)
+    if literal[0] == "filter":
+        return [way] * (holds(literal[1], way) is True)
+    left, right = (evaluate(t, way) for t in literal[1:])
+    unbound = [(a, b) for a, b in ((left, right), (right, left)) if isinstance(a, str) and b is not None]
+    if unbound or None in (left, right):
+        return [way | dict(unbound[:1])] if unbound else []
+    return [way] * (holds((literal[0], left, right), way) is True)
 
 
 def solve(body: Any, facts: Any) -> list[Way]:

@@ -70,8 +70,32 @@ def argument(term: Any) -> str:
     """A term of a rule as text: plain strings that are names stand without quotes."""
     if isinstance(term, str):
         return term
+    if term[0] == "()":
+        return expression_text(term[1], [argument(a) for a in term[2]])
+    if term[0] == "double":
+        return f"{term[1]}E0"
     bare = term[0] == "string" and term[1].isascii() and term[1].isalpha()
     return str(term[1]) if bare else turtle(term)
+
+
+def expression_text(function: str, arguments: list[str]) -> str:
+    """A call as text, operators in parentheses."""
+    if function.isalpha():
+        return f"{function}({', '.join(arguments)})"
+    return (
+        f"({function.join(f' {a} ' for a in arguments)})"
+        if len(arguments) > 1
+        else f"({function}({arguments[0]}))"
+    )
+
+
+def condition_text(test: Any) -> str:
+    """A filter as text."""
+    if test[0] == "!":
+        return f"!({condition_text(test[1])})"
+    if test[0] in ("&&", "||"):
+        return f"({condition_text(test[1])}) {test[0]} ({condition_text(test[2])})"
+    return f"{argument(test[1])} {test[0]} {argument(test[2])}"
 
 
 def atom(predicate: str, arguments: Sequence[Any]) -> str:
@@ -83,7 +107,11 @@ def body_text(body: Sequence[Any]) -> str:
     """A rule body, or a query, as text."""
     signs = {"+": "", "-": "~"}
     return ", ".join(
-        signs[b[0]] + atom(b[1], b[2]) if b[0] in signs else f"{argument(b[1])} {b[0]} {argument(b[2])}"
+        signs[b[0]] + atom(b[1], b[2])
+        if b[0] in signs
+        else f"FILTER({condition_text(b[1])})"
+        if b[0] == "filter"
+        else condition_text(b)
         for b in body
     )
 

@@ -1,6 +1,7 @@
 """Constants as `(kind, value)` pairs, the form of the oracle, and the other forms that they take in tests.
 
-The kinds are string, integer, decimal, double, boolean and iri; what Python has no type for keeps its class name. Fact
+The kinds are string, integer, decimal, double, boolean and iri; what Python has no type for keeps its class name. The value of a double is its
+`repr`: so 0.0 is not -0.0, and NaN is NaN. Fact
 files are read here by the rule of the manual and without the package, so that a mistake in its reader cannot hide.
 """
 
@@ -27,6 +28,8 @@ def of_python(value: Any) -> Value:
     (('integer', 1), ('string', '1'), True)
     """
     kind = _KINDS.get(type(value))
+    if kind == "double":
+        return (kind, repr(value))
     return (
         (kind, value)
         if kind
@@ -40,7 +43,7 @@ def to_python(value: Value) -> Any:
         from modulog import IRI
 
         return IRI(value[1])
-    return value[1]
+    return float(value[1]) if value[0] == "double" else value[1]
 
 
 def rows_of_python(rows: Iterable[Any]) -> list[Row]:
@@ -94,6 +97,12 @@ def read_csv(path: Path) -> list[Row]:
             rows.append(tuple(row))
             row = []
     return [() if r == (("string", "()"),) else r for r in rows]
+
+
+def program_of(folder: Path) -> Path:
+    """The program of a case folder, in either syntax."""
+    (path,) = folder.glob("program.*")
+    return path
 
 
 def predicate_of(path: Path) -> str:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from modulog.version import __version__
+
 if TYPE_CHECKING:
     from modulog import errors
     from modulog.language.model import Atom, Predicate, Program, Rule
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from modulog.planning.plan import Plan
     from modulog.session import Reasoner
     from modulog.terms.python import IRI, BlankNode, TaggedLiteral
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "Atom": "modulog.language.model",

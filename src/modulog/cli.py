@@ -1,4 +1,4 @@
-"""The command line: check, plan, materialise, query.
+"""The command line: check, plan, materialise, update, query, export.
 
 A thin client of the library. Whatever is heavy is imported inside the verbs, so that `modulog --help` takes no time. Exit codes: 0 done, 1 a mistake of
 ours, 2 a mistake in what was given, 130 stopped by Ctrl-C.
@@ -10,55 +10,20 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand
 
 from modulog import __version__
+from modulog.choices import AnswerFormat, BadRecords, ChangeFormat, EngineName, FileFormat, Modules
 from modulog.inputs import Inputs, named_path
-from modulog.printing import complain, plural, print_csv, print_json, print_table, renaming
-
-if TYPE_CHECKING:
-    from modulog.progress import Progress
-    from modulog.session import Reasoner
+from modulog.printing import complain, plural, print_change, print_csv, print_json, print_table, print_written
+from modulog.working import check_store, check_targets, reasoning, update_store
+from modulog.working import export as export_files
 
 SHOWN = 50  # rows of a table, unless --limit says otherwise
-
-
-class Modules(StrEnum):
-    """The switch `modules` of a reasoner."""
-
-    auto = "auto"
-    off = "off"
-
-
-class EngineName(StrEnum):
-    """Where the work is done."""
-
-    auto = "auto"
-    local = "local"
-    spark = "spark"
-
-
-class FileFormat(StrEnum):
-    """What `materialise` writes."""
-
-    csv = "csv"
-    tsv = "tsv"
-    parquet = "parquet"
-    nt = "nt"
-
-
-class AnswerFormat(StrEnum):
-    """What `query` prints."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
 
 
 class Verb(TyperCommand):
@@ -103,14 +68,29 @@ app = typer.Typer(
 )
 
 RulesFile = Annotated[
-    Path, typer.Argument(metavar="RULES", help="The program, a file of rules.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="RULES",
+        help="The program, a file of rules; one that ends in .dlog is in RDFox's syntax.",
+        show_default=False,
+    ),
+]
+RulesOrStore = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RULES|STORE", help="The program, a file of rules, or a store, a folder.", show_default=False
+    ),
+]
+StoreFolder = Annotated[
+    Path,
+    typer.Argument(metavar="STORE", help="A folder that `materialise --store` wrote.", show_default=False),
 ]
 FactPaths = Annotated[
     list[str] | None,
     typer.Option(
         "--facts",
         metavar="PATH...",
-        help="Files or folders of facts: CSV, TSV or Parquet, also gzipped. A file fills the predicate it is named for; NAME=PATH fills NAME.",
+        help="Files, globs or folders of facts: CSV, TSV, Parquet or RDF, also gzipped. A table fills the predicate it is named for, RDF the predicates of its triples; NAME=PATH fills NAME.",
         show_default=False,
     ),
 ]
@@ -124,6 +104,10 @@ Maps = Annotated[
         help="Fill NAME from columns of a wide file, by name (with --header, or Parquet) or by position from 0.",
         show_default=False,
     ),
+]
+Bad = Annotated[
+    BadRecords,
+    typer.Option("--bad", help="`set-aside`: leave bad records out, tell how many, write them down."),
 ]
 ModulesSwitch = Annotated[Modules, typer.Option("--modules", help="`off` is plain seminaive evaluation.")]
 EngineSwitch = Annotated[
@@ -157,6 +141,7 @@ def check(
 
     Looks for mistakes of syntax, unsafe rules, clashing arities and negation in a cycle. Of fact files only the names count.
     """
+    from modulog.engines.backend import TRIPLES, VIEWS
     from modulog.errors import DataError, ProgramError
     from modulog.formats.files import discover
     from modulog.language.checks import check as check_program
@@ -165,11 +150,15 @@ def check(
     wrong = 0
     with _honest():
         named = [named_path(f) for f in facts or ()]
-        known = {name or file.predicate for name, path in named for file in discover(path)}
+        files = [(name, file) for name, path in named for file in discover(path)]
+        known = {name or file.predicate for name, file in files}
+        triples = any(name is None and file.format in TRIPLES for name, file in files)
         for path in rules:
             try:
                 program = parse_file(path)
-                found = check_program(program, source=str(path), known=known)
+                # Triples may have facts of anything that is named by an IRI, and of the views over them.
+                named_by = {p.name for p in program.predicates() if p.name.startswith("<")} | VIEWS.keys()
+                found = check_program(program, source=str(path), known=known | named_by if triples else known)
             except (ProgramError, DataError) as error:
                 wrong += 1
                 complain(str(error))
@@ -187,6 +176,7 @@ def plan(
     facts: FactPaths = None,
     header: Header = False,
     strings: Strings = False,
+    bad: Bad = BadRecords.fail,
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
     engine: EngineSwitch = EngineName.auto,
@@ -195,9 +185,9 @@ def plan(
 
     That is: strata, modules and, with facts, the orders of joins that were last used.
     """
-    inputs = Inputs(facts or (), maps or (), header, strings)
+    inputs = Inputs(facts or (), maps or (), header, strings, bad.value)
     with _honest():
-        with _reasoner(rules, inputs, modules, engine) as (reasoner, _):
+        with reasoning(rules, inputs, modules.value, engine.value) as (reasoner, _):
             if facts or maps:
                 reasoner.materialise()
             shown = str(reasoner.plan())
@@ -208,38 +198,105 @@ def plan(
 def materialise(
     rules: RulesFile,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The folder to write to.", show_default=False)
-    ],
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="A folder to write files to.", show_default=False),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store",
+            metavar="DIR",
+            help="A folder to keep everything in, for `query` and `export`: a store, or an empty or new folder.",
+            show_default=False,
+        ),
+    ] = None,
     facts: FactPaths = None,
     format: Annotated[FileFormat, typer.Option("--format", help="The format of the files.")] = FileFormat.csv,
     header: Header = False,
     strings: Strings = False,
+    bad: Bad = BadRecords.fail,
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
     engine: EngineSwitch = EngineName.auto,
 ) -> None:
-    """Compute every consequence and write it to files.
+    """Compute every consequence and write it to files, or keep it in a store.
 
-    There is one file for each predicate; if the program has @output or @export, for those predicates only.
+    There is one file for each predicate; if the program has @output or @export, for those predicates only. A store has everything.
     """
-    inputs = Inputs(facts or (), maps or (), header, strings)
+    inputs = Inputs(facts or (), maps or (), header, strings, bad.value)
     with _honest():
-        _check_folder(out)
-        with _reasoner(rules, inputs, modules, engine) as (reasoner, progress):
-            statistics = reasoner.materialise()
-            progress.doing = f"writing {out}"
-            program = reasoner.program
-            chosen = dict.fromkeys((*program.outputs, *(d.predicate for d in program.exports)))
-            written = _export(reasoner, out, format.value, list(chosen) or None)
-        width = max(map(len, written), default=0)
-        for name, rows in written.items():
-            print(f"{out / name}{' ' * (width - len(name))}  {plural(rows, 'row'):>14}")
+        if out is None and store is None:
+            _fail(2, "error: say where the consequences go: --out DIR for files, --store DIR for a store")
+        check_targets(out, store)
+        if rules.is_dir():
+            _fail(2, f"error: {rules}: a folder; materialise takes a file of rules")
+        with reasoning(rules, inputs, modules.value, engine.value) as (reasoner, progress):
+            statistics, written = reasoner.materialise(), {}
+            if store is not None:
+                progress.doing = f"writing {store}"
+                reasoner.save(store)
+            if out is not None:
+                progress.doing = f"writing {out}"
+                written = export_files(reasoner, out, format.value)
+        if out is not None:
+            print_written(out, written)
         print(statistics)
 
 
 @app.command(cls=Verb)
+def export(
+    store: StoreFolder,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write to.")],
+    format: Annotated[FileFormat, typer.Option("--format", help="The format of the files.")] = FileFormat.csv,
+    engine: EngineSwitch = EngineName.auto,
+) -> None:
+    """Write the facts of a store to files, as `materialise --out` does."""
+    with _honest():
+        check_targets(out, None)
+        check_store(store)
+        with reasoning(store, Inputs((), (), False, False), "auto", engine.value) as (reasoner, progress):
+            progress.doing = f"writing {out}"
+            written = export_files(reasoner, out, format.value)
+        print_written(out, written)
+
+
+@app.command(cls=Verb)
+def update(
+    store: StoreFolder,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--add", metavar="PATH...", help="Facts to add, as --facts takes them.", show_default=False
+        ),
+    ] = None,
+    delete: Annotated[
+        list[str] | None,
+        typer.Option("--delete", metavar="PATH...", help="Explicit facts to delete.", show_default=False),
+    ] = None,
+    format: Annotated[
+        ChangeFormat, typer.Option("--format", help="How to print the change.")
+    ] = ChangeFormat.table,
+    header: Header = False,
+    strings: Strings = False,
+    bad: Bad = BadRecords.fail,
+    engine: EngineSwitch = EngineName.auto,
+) -> None:
+    """Add facts to a store, delete others, and bring every consequence up to date.
+
+    A fact that is both deleted and added is there afterwards. What goes wrong leaves the store as it was.
+    """
+    plus, minus = (Inputs(paths or (), (), header, strings, bad.value) for paths in (add, delete))
+    with _honest():
+        if not add and not delete:
+            _fail(2, "error: say what changes: --add PATH..., --delete PATH... or both")
+        check_store(store)
+        change = update_store(store, plus, minus, engine.value)
+        print_change(change, is_json=format is ChangeFormat.json)
+
+
+@app.command(cls=Verb)
 def query(
-    rules: RulesFile,
+    rules: RulesOrStore,
     question: Annotated[
         str, typer.Argument(metavar="QUERY", help="Such as 'path(a, ?y), ~edge(a, ?y)'.", show_default=False)
     ],
@@ -253,16 +310,17 @@ def query(
     ] = None,
     header: Header = False,
     strings: Strings = False,
+    bad: Bad = BadRecords.fail,
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
     engine: EngineSwitch = EngineName.auto,
 ) -> None:
-    """Answer a query over rules and facts."""
-    inputs = Inputs(facts or (), maps or (), header, strings)
+    """Answer a query over rules and facts, or over a store."""
+    inputs = Inputs(facts or (), maps or (), header, strings, bad.value)
     is_table = format is AnswerFormat.table
     limit = SHOWN if limit is None and is_table else limit
     with _honest():
-        with _reasoner(rules, inputs, modules, engine) as (reasoner, _):
+        with reasoning(rules, inputs, modules.value, engine.value) as (reasoner, _):
             found = reasoner.query(question, limit=limit)
             total = found.num_rows
             if is_table and total == limit and found.column_names != ["holds"]:
@@ -273,68 +331,6 @@ def query(
             print_json(found)
         else:
             print_csv(found)
-
-
-# ---- The work
-
-
-@contextmanager
-def _reasoner(
-    rules: Path, inputs: Inputs, modules: Modules, engine: EngineName
-) -> Iterator[tuple[Reasoner, Progress]]:
-    """A reasoner with its facts, and the line that shows how far it is; Ctrl-C says where it stopped."""
-    from modulog.errors import Interrupted, stopped
-    from modulog.progress import Progress
-
-    began = monotonic()
-    with Progress() as progress:
-        try:
-            progress.doing = f"reading {rules}"
-            from modulog.session import Reasoner
-
-            with Reasoner(rules, engine=engine.value, modules=modules.value, progress=progress) as reasoner:
-                inputs.load(reasoner, progress)
-                for warning in reasoner.warnings:
-                    complain(str(warning))
-                progress.doing = "before the first round"
-                yield reasoner, progress
-        except Interrupted:
-            raise
-        except (KeyboardInterrupt, SystemError) as error:
-            if not stopped(error):
-                raise
-            facts = f", with {progress.facts:,} facts derived" if progress.rounds else ""
-            raise Interrupted(f"stopped after {monotonic() - began:.1f} s {progress.doing}{facts}") from None
-
-
-def _check_folder(folder: Path) -> None:
-    """Say before long work that the result could not be written."""
-    from modulog.errors import DataError
-
-    if folder.exists() and not folder.is_dir():
-        raise DataError(f"{folder}: not a folder")
-
-
-def _export(reasoner: Reasoner, out: Path, format: str, predicates: list[str] | None) -> dict[str, int]:
-    """Write all files aside, then move them: on a failure nothing of the old content has changed."""
-    import shutil
-    from tempfile import TemporaryDirectory
-
-    from modulog.errors import DataError
-
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
-            with renaming(str(Path(folder)), str(out)):
-                written = reasoner.export(folder, format=format, predicates=predicates)
-            out.mkdir(exist_ok=True)
-            for name in written:
-                if (out / name).is_dir():
-                    shutil.rmtree(out / name)
-                Path(folder, name).replace(out / name)
-    except OSError as error:
-        raise DataError(f"cannot write to {out}: {error.strerror or error}") from error
-    return written
 
 
 # ---- What goes wrong

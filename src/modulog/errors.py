@@ -11,6 +11,7 @@ ModulogError
 ├── EngineError             an engine failed
 │   ├── EngineUnavailable   the engine cannot be had: something is not installed
 │   └── NotSupported        the engine does not offer the operation
+├── LimitReached            rules that create values have gone on for longer than they may
 ├── Interrupted             the user stopped the work; says how far it came
 └── InternalError           a mistake of ours
 """
@@ -110,6 +111,10 @@ class EngineUnavailable(EngineError):
 
 class NotSupported(EngineError):
     """An engine does not offer an operation."""
+
+
+class LimitReached(ModulogError):
+    """Recursive rules that create values have made more rounds or facts than the limits allow; nothing is kept of them."""
 
 
 class Interrupted(ModulogError, KeyboardInterrupt):

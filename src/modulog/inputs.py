@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from modulog.errors import DataError
 
 if TYPE_CHECKING:
+    from modulog.engines.backend import Bad
+    from modulog.loading import Given
     from modulog.progress import Progress
     from modulog.session import Reasoner
 
@@ -22,43 +26,55 @@ class Inputs:
     maps: Sequence[str]
     header: bool
     strings: bool
+    bad: Bad = "fail"
 
     def load(self, reasoner: Reasoner, progress: Progress) -> None:
         """Load them all."""
+        for path, options in self._each(progress):
+            reasoner.load(path, **options)
+
+    def read(self, reasoner: Reasoner, progress: Progress) -> Given | None:
+        """Read them all, for an update; None if there are none."""
+        found = [reasoner.read(path, **options) for path, options in self._each(progress)]
+        return reduce(add, found) if found else None
+
+    def _each(self, progress: Progress) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every path, and how it is read."""
+        common = {"header": self.header, "strings": self.strings, "bad": self.bad}
         sources, wide = [named_path(f) for f in self.facts], mappings(self.maps)
         for name, path in sources:
             progress.doing = f"loading {path}"
-            reasoner.load(path, predicate=name, header=self.header, strings=self.strings)
+            yield path, {"predicate": name, **common}
         for path, mapping in wide.items():
             progress.doing = f"loading {path}"
-            reasoner.load(path, mapping=mapping, header=self.header, strings=self.strings)
+            yield path, {"mapping": mapping, **common}
 
 
-def named_path(text: str) -> tuple[str | None, Path]:
+def named_path(text: str) -> tuple[str | None, str]:
     """A fact file as the user gave it: PATH or NAME=PATH.
 
     >>> named_path("edge=links.csv")
-    ('edge', PosixPath('links.csv'))
+    ('edge', 'links.csv')
     """
     # An IRI may contain equals signs, but ends at its angle bracket.
     name, sign, path = text.partition(">=" if text.startswith("<") else "=")
     if not sign or Path(text).exists():
-        return None, Path(text)
-    return name + sign[:-1], Path(path)
+        return None, text
+    return name + sign[:-1], path
 
 
-def mappings(maps: Sequence[str]) -> Mapping[Path, Mapping[str, list[str | int]]]:
+def mappings(maps: Sequence[str]) -> Mapping[str, Mapping[str, list[str | int]]]:
     """The options --map by file."""
-    found: dict[Path, dict[str, list[str | int]]] = {}
+    found: dict[str, dict[str, list[str | int]]] = {}
     for text in maps:
         name, path = named_path(text)
-        file, sign, columns = str(path).rpartition(":")
+        file, sign, columns = path.rpartition(":")
         if not name or not sign or not file:
             raise DataError(
                 f"--map {text}: write NAME=FILE:COL,COL, such as age=people.csv:id,age or age=people.csv:0,2"
             )
         chosen = [int(c) if c.isdecimal() else c for c in columns.split(",") if c]
-        if name in found.setdefault(Path(file), {}):
+        if name in found.setdefault(file, {}):
             raise DataError(f"--map {text}: {name} is filled from {file} already")
-        found[Path(file)][name] = chosen
+        found[file][name] = chosen
     return found

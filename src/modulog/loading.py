@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from modulog.engines.backend import TRIPLES, Backend, Columns
-from modulog.engines.protocol import EXPLICIT, Relation, Table
+from modulog.engines.backend import BAD, TRIPLES, VIEWS, Backend, Bad, Columns, Triples
+from modulog.engines.protocol import EXPLICIT, Table
 from modulog.errors import DataError
-from modulog.formats.files import discover
+from modulog.formats import DataWarning
 from modulog.language.model import Directive, Predicate, Program
 from modulog.materialisation.facts import Facts
 from modulog.terms.python import IRI
 
-FORMATS = ("csv", "tsv", "dsv", "parquet")
+FORMATS = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "dsv": "dsv",
+    "parquet": "parquet",
+    "ntriples": "nt",
+    "nquads": "nq",
+    "turtle": "ttl",
+    "trig": "trig",
+    "rdfxml": "rdf",
+}
+"""The formats of `@import`, and what they are read as; `rdf` goes by the extension of the file."""
 
 
 def predicate_name(name: str | IRI) -> str:
@@ -33,38 +47,88 @@ class Arrival:
     arity: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Facts of files that have been read and wait for an update."""
+
+    loader: Loader
+    tables: Mapping[Predicate, list[Table]]
+
+    def __add__(self, other: Given) -> Given:
+        both = {p: [*self.tables.get(p, ()), *other.tables.get(p, ())] for p in (*self.tables, *other.tables)}
+        return Given(self.loader, both)
+
+    def of(self, loader: Loader) -> dict[Predicate, list[Table]]:
+        """The tables of each predicate, for the reasoner that read them."""
+        if loader is not self.loader:
+            raise DataError("facts that one reasoner has read cannot be given to another")
+        return dict(self.tables)
+
+
 class Loader:
     """Adds explicit facts; knows which arity every name has."""
 
     def __init__(self, facts: Facts, backend: Backend, program: Program) -> None:
         self.facts, self.backend = facts, backend
         self.arities: dict[str, set[int]] = {}
-        for predicate in program.predicates():
+        self.files: dict[str, str] = {}
+        named = program.predicates()
+        self.know(named)
+        self.views = {name for name, view in VIEWS.items() if view in named}
+
+    def know(self, predicates: Iterable[Predicate]) -> None:
+        """Take note of the arities of predicates."""
+        for predicate in predicates:
             self.arities.setdefault(predicate.name, set()).add(predicate.arity)
 
-    def add(self, *arrivals: Arrival) -> None:
-        """Add explicit facts; all of them or, on an error, none."""
+    def add(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> None:
+        """Stage explicit facts; all of them or, on an error, none."""
+        triples = list(triples)
+        for predicate, tables in self.checked(*arrivals, triples=triples).items():
+            relation = self.facts.given(predicate)
+            for table in tables:
+                relation.schedule(table, EXPLICIT)
+        for file in triples:
+            file.schedule(self.facts.given)
+
+    def given(
+        self, facts: Mapping[str | IRI, object] | Given, leaving: bool = False
+    ) -> dict[Predicate, list[Table]]:
+        """The tables of facts to add, or to delete: then a predicate that nobody knows stays unknown."""
+        if isinstance(facts, Given):
+            return facts.of(self)
+        arities = dict(self.arities)
+        arrivals = []
+        for predicate, data in facts.items():
+            name = predicate_name(predicate)
+            arity = self.expected(name)
+            tables = self.backend.read_data(data, arity, None)
+            arrivals.append(Arrival(name, tables, f"facts of {name}", arity))
+        found = self.checked(*arrivals)
+        self.arities = arities if leaving else self.arities
+        return found
+
+    def checked(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> dict[Predicate, list[Table]]:
+        """The tables of each predicate, every arity being what is expected; a file without rows makes its predicate known."""
         waiting = [(arrival, list(arrival.tables)) for arrival in arrivals]
         arities = dict(self.arities)
         try:
             for arrival, tables in waiting:
                 for arity in {len(table.columns) for table in tables}:
                     self._check_arity(arrival.name, arity, arrival.source)
+            for file in triples:
+                for predicate in file.predicates:
+                    self._check_arity(predicate.name, predicate.arity, "triples")
         except DataError:
             self.arities = arities
             raise
+        found: dict[Predicate, list[Table]] = {}
         for arrival, tables in waiting:
             if arrival.arity is not None and not tables:
-                self.facts.given(
-                    Predicate(arrival.name, arrival.arity)
-                )  # a file without rows: known, and empty
+                found.setdefault(Predicate(arrival.name, arrival.arity), [])
             for table in tables:
-                self.facts.given(Predicate(arrival.name, len(table.columns))).schedule(table, EXPLICIT)
-
-    def _given(self, predicate: Predicate) -> Relation:
-        """The relation of a predicate that a file of triples speaks of."""
-        self._check_arity(predicate.name, predicate.arity, "triples")
-        return self.facts.given(predicate)
+                found.setdefault(Predicate(arrival.name, len(table.columns)), []).append(table)
+        return found
 
     def _check_arity(self, name: str, arity: int, source: str) -> None:
         known = self.arities.get(name, {arity})
@@ -88,21 +152,87 @@ class Loader:
         strings: bool = False,
         columns: Columns | None = None,
         mapping: Mapping[str, Columns] | None = None,
+        bad: Bad = "fail",
     ) -> None:
-        """Load a file or a folder; `mapping` fills several predicates from columns of one wide file."""
-        arrivals = []
-        for file in discover(path, self.backend.formats):
-            if file.format in TRIPLES:
-                self.backend.load_rdf(str(file.path), file.format, self._given, "triple" in self.arities)
+        """Load what a path stands for; `mapping` fills several predicates from columns of one wide file."""
+        with self._counting_bad(path):
+            arrivals, triples = self.found(
+                path,
+                predicate=predicate,
+                header=header,
+                strings=strings,
+                columns=columns,
+                mapping=mapping,
+                bad=bad,
+            )
+            self.add(*arrivals, triples=triples)
+        for arrival in arrivals:
+            self._note(arrival.name, arrival.source)
+
+    def read(self, path: str | os.PathLike[str], **options: Any) -> Given:
+        """What a path stands for, as tables that are not staged; the options are those of `load`."""
+        with self._counting_bad(path):
+            arrivals, triples = self.found(path, **options)
+            tables = self.checked(*arrivals, triples=triples)
+            for file in triples:
+                for predicate, table in file.tables():
+                    tables.setdefault(predicate, []).append(table)
+        return Given(self, tables)
+
+    @contextmanager
+    def _counting_bad(self, path: str | os.PathLike[str]) -> Iterator[None]:
+        """Say how many records were set aside; what failed has set nothing aside."""
+        before = len(self.backend.aside)
+        try:
+            yield
+        except BaseException:
+            self.backend.aside.forget(before)
+            raise
+        if aside := len(self.backend.aside) - before:
+            records = "1 bad record" if aside == 1 else f"{aside:,} bad records"
+            warnings.warn(f"{os.fspath(path)}: {records} set aside", DataWarning, stacklevel=5)
+
+    def found(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        predicate: str | None = None,
+        header: bool = False,
+        strings: bool = False,
+        columns: Columns | None = None,
+        mapping: Mapping[str, Columns] | None = None,
+        bad: Bad = "fail",
+    ) -> tuple[list[Arrival], list[Triples]]:
+        """What a path stands for, not added yet; files of one predicate and one format are read together."""
+        if bad not in BAD:
+            raise DataError(f'bad records are not treated by "{bad}"; choose one of: {", ".join(BAD)}')
+        groups: dict[tuple[str, str, int | None], list[Path | str]] = {}
+        for file in self.backend.files(path):
+            if os.path.isfile(file.path) and not os.path.getsize(file.path):
+                warnings.warn(f"{file.path}: the file is empty", DataWarning, stacklevel=4)
+            whole = file.format in TRIPLES and not predicate and not mapping
+            name = "" if whole or mapping else predicate or file.predicate
+            arity = None if predicate or mapping else file.arity
+            groups.setdefault((name, file.format, arity), []).append(file.path)
+        arrivals, triples = [], []
+        for (given, format, said), paths in groups.items():
+            if format in TRIPLES and not predicate and not mapping:
+                triples.append(self.backend.read_rdf(paths, format, self.views, bad))
                 continue
-            wanted: Mapping[str, Columns | None] = mapping or {predicate or file.predicate: columns}
+            wanted: Mapping[str, Columns | None] = mapping or {given: columns}
             for name, chosen in wanted.items():
-                arity = self.expected(name)
-                tables = self.backend.read_file(
-                    file.path, file.format, arity, header=header, strings=strings, columns=chosen
+                arity = self.expected(name) if said is None else said
+                tables = self.backend.read_files(
+                    paths, format, arity, header=header, strings=strings, columns=chosen, bad=bad
                 )
-                arrivals.append(Arrival(name, tables, str(file.path), arity))
-        self.add(*arrivals)
+                arrivals.append(Arrival(name, tables, _shown(paths), arity))
+        return arrivals, triples
+
+    def _note(self, name: str, path: str) -> None:
+        """Say where a predicate has its facts from, if it has them from two files."""
+        first = self.files.setdefault(name, path)
+        if first != path:
+            warnings.warn(f"{path}: more facts of {name}, beside {first}", DataWarning, stacklevel=4)
 
     def imported(self, directive: Directive, folder: Path) -> Arrival:
         """What an `@import` names, relative to the folder of the program."""
@@ -111,11 +241,15 @@ class Loader:
         where = f"{directive.position}: " if directive.position else ""
         if not isinstance(resource, str):
             raise DataError(f'{where}@import needs a file: {directive.format}{{resource = "facts.csv"}}')
-        if directive.format not in FORMATS:
-            raise DataError(f"{where}facts in the format {directive.format} are not supported yet")
         path = folder / resource
         if not path.is_file():
             raise DataError(f"{where}{path}: there is no such file")
+        kind = (
+            self.backend.files(path)[0].format if directive.format == "rdf" else FORMATS.get(directive.format)
+        )
+        if kind is None:
+            known = ", ".join((*FORMATS, "rdf"))
+            raise DataError(f"{where}there is no format {directive.format}; choose one of: {known}")
         form, keep = options.get("format"), None
         arity = self.expected(directive.predicate)
         if isinstance(form, tuple):
@@ -123,12 +257,17 @@ class Loader:
             arity = len(keep) if arity is None else arity
             keep = None if len(keep) == len(form) else keep
         delimiter = options.get("delimiter")
-        tables = self.backend.read_file(
-            path,
-            directive.format,
+        tables = self.backend.read_files(
+            [path],
+            kind,
             arity,
             header=bool(options.get("ignore_headers", False)),
             columns=keep,
             delimiter=str(delimiter) if delimiter is not None else None,
         )
         return Arrival(directive.predicate, tables, str(path), arity)
+
+
+def _shown(paths: Sequence[Path | str]) -> str:
+    """Files as an error names them."""
+    return str(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")

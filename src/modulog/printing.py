@@ -8,7 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
+
+    from modulog.maintenance.change import Change
 
 
 def print_table(found: pa.Table, total: int) -> None:
@@ -27,6 +31,39 @@ def print_table(found: pa.Table, total: int) -> None:
     # A pipe has no width: nothing is folded there.
     Console(width=None if sys.stdout.isatty() else 100_000).print(table)
     print(f"{len(rows):,} of {plural(total, 'row')}" if len(rows) < total else plural(total, "row"))
+
+
+def print_change(change: Change, is_json: bool) -> None:
+    """The net change of an update by predicate, and how many facts to delete were not explicit."""
+    if is_json:
+        import json
+
+        shown = {"added": change.added, "deleted": change.deleted, "ignored": change.ignored}
+        print(json.dumps(shown, ensure_ascii=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("predicate")
+    for name in ("added", "deleted"):
+        table.add_column(name, justify="right")
+    for name in sorted({*change.added, *change.deleted}):
+        table.add_row(Text(name), *(f"{of.get(name, 0):,}" for of in (change.added, change.deleted)))
+    if change:
+        Console(width=None if sys.stdout.isatty() else 100_000).print(table)
+    else:
+        print("nothing changed")
+    if change.ignored:
+        verb = "was" if change.ignored == 1 else "were"
+        print(f"{plural(change.ignored, 'fact')} to delete {verb} not explicit")
+
+
+def print_written(out: Path, written: dict[str, int]) -> None:
+    """Say which files were written."""
+    width = max(map(len, written), default=0)
+    for name, rows in written.items():
+        print(f"{out / name}{' ' * (width - len(name))}  {plural(rows, 'row'):>14}")
 
 
 def _shown(value: object) -> str:

@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
-from functools import partial
-from itertools import chain, count
+from collections.abc import Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from modulog.engines.backend import Columns
-from modulog.engines.protocol import Project, Read, Table
+from modulog import keeping
+from modulog.answering import Answering
+from modulog.engines.backend import Backend, Bad, Columns
+from modulog.engines.protocol import Table
 from modulog.engines.registry import make_backend
-from modulog.errors import QueryError
 from modulog.language.checks import check
-from modulog.language.model import Literal, Negation, Predicate, Program
-from modulog.language.parser import parse_file, parse_program, parse_query
+from modulog.language.model import Predicate, Program
+from modulog.language.parser import parse_file, parse_program
 from modulog.language.places import Diagnostic
-from modulog.loading import Arrival, Loader, predicate_name
+from modulog.loading import Arrival, Given, Loader, predicate_name
+from modulog.maintenance.change import Change, change_of
+from modulog.maintenance.journal import Journal
+from modulog.maintenance.update import Maintenance
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.materialise import Observer, materialise, silent
-from modulog.materialisation.statistics import Statistics
-from modulog.planning.pipeline import Switches, make_plan
+from modulog.materialisation.statistics import RoundStatistics, Statistics
+from modulog.planning.pipeline import DEFAULT, Switches, make_plan
 from modulog.planning.plan import Plan
-from modulog.query.conjunctive import answer, variables_of
-from modulog.terms.python import IRI, constant
+from modulog.terms.python import IRI
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
-class Reasoner:
+class Reasoner(Answering):
     """A program with its facts: load, materialise, query.
 
     >>> r = Reasoner("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
@@ -43,7 +41,8 @@ class Reasoner:
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
 
     A string is the text of a program, a `Path` a file. `engine` is "local", "spark", or "auto": Spark if a session was given as `spark`, otherwise
-    local. Options of Spark: `settings` for a session of our own, `folder` for facts and terms, `broadcast_limit`. `modules="off"` is plain seminaive evaluation of the rules as they stand. `progress` is
+    local. Options of Spark: `settings` for a session of our own, `folder` for facts and terms, `broadcast_limit`. `modules="off"` is plain seminaive evaluation of the rules as they stand.
+    Recursive rules that create values (`?y = ?x + 1`) stop with an error after `value_rounds` rounds or `value_facts` facts. `progress` is
     called once a round with the number of the stratum, the number of strata, its predicates, the round, and the facts so far.
     """
 
@@ -53,21 +52,90 @@ class Reasoner:
         *,
         engine: str = "auto",
         modules: str = "auto",
+        maintenance: str = "auto",
+        value_rounds: int = DEFAULT.value_rounds,
+        value_facts: int = DEFAULT.value_facts,
         progress: Observer | None = None,
         spark: Any = None,
         **options: Any,
     ) -> None:
-        self.program, self._folder = _read_program(program)
-        self._switches = Switches(modules=modules)
-        self._plan = make_plan(self.program, self._switches)
-        self._backend = make_backend(engine, spark, **options)
-        self._facts = Facts(self._backend.engine, self._plan, self._backend)
-        self._loader = Loader(self._facts, self._backend, self.program)
-        for constant_ in self._plan.constants():
-            self._backend.identify(constant_)
+        found, folder = _read_program(program)
+        switches = Switches(modules, maintenance, value_rounds, value_facts)
+        self._begin(found, folder, switches, make_backend(engine, spark, **options), progress)
+        self._facts.identify_constants()
+
+    def _begin(
+        self, program: Program, folder: Path, switches: Switches, backend: Backend, progress: Observer | None
+    ) -> None:
+        self.program, self._folder, self._switches, self._backend = program, folder, switches, backend
+        self._plan = make_plan(program, switches)
+        self._facts = Facts(backend.engine, self._plan, backend)
+        self._loader = Loader(self._facts, backend, program)
         self._observe = progress or silent
         self._statistics: Statistics | None = None
+        self._maintenance: Maintenance | None = None
+        self._home: keeping.Home | None = None  # the store that everything came from
+        self._counted = True  # whether the statistics know how many facts there are
+        self._pending = False  # facts were staged since the last materialisation or update
         self._staged = False
+
+    # ---- The store
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write program, facts and consequences into a store: a folder that is one, is empty, or is not there yet.
+
+        Whatever happens meanwhile, the folder has the old state or the new one; who reads the old one can go on. Into the store that it was opened
+        from, a reasoner writes what has changed since; it is an error if another has written there meanwhile.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     Reasoner("q(?x) :- p(?x) . p(a) .").save(folder)
+        ...     Reasoner.open(folder).rows("q")
+        [('a',)]
+        """
+        target, statistics = keeping.target(folder), self.materialise()
+        assert self._maintenance is not None
+        strata = [stratum.live for stratum in self._maintenance.strata]
+        keeping.save(
+            target,
+            self.program,
+            self._switches,
+            self._facts,
+            strata,
+            self._backend,
+            statistics,
+            self._home,
+        )
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | os.PathLike[str],
+        *,
+        engine: str = "auto",
+        progress: Observer | None = None,
+        spark: Any = None,
+        **options: Any,
+    ) -> Reasoner:
+        """The state of a store, on either engine, whichever wrote it; facts are read when they are asked for, and nothing is computed.
+
+        The state stays readable until `close`, whatever is written meanwhile. The switches are those it was saved with.
+        """
+        store = keeping.opened(folder)
+        program, switches = keeping.program_of(store)
+        backend = make_backend(engine, spark, **options)
+        relations = backend.restore(store)
+        reasoner = cls.__new__(cls)
+        reasoner._begin(program, Path(), switches, backend, progress)
+        if restored := keeping.restore(store, reasoner._plan, reasoner._facts, relations):
+            reasoner._statistics, strata = restored
+            reasoner._maintenance = Maintenance(strata, reasoner._facts, switches)
+            reasoner._maintenance.journal = Journal(backend.engine, backend.writes_changes)
+        journal = reasoner._maintenance.journal if reasoner._maintenance is not None else None
+        reasoner._home = keeping.Home(store, relations, journal)
+        reasoner._loader.know(reasoner._facts.explicit)
+        reasoner._staged = True
+        return reasoner
 
     # ---- Facts in
 
@@ -86,7 +154,7 @@ class Reasoner:
         self._loader.add(
             Arrival(name, self._backend.read_data(facts, arity, columns), f"facts of {name}", arity)
         )
-        self._statistics = None
+        self._pending = True
 
     def load(
         self,
@@ -97,11 +165,13 @@ class Reasoner:
         strings: bool = False,
         columns: Columns | None = None,
         mapping: Mapping[str, Columns] | None = None,
+        bad: Bad = "fail",
     ) -> None:
-        """Load facts from a file, or from a folder with one file for each predicate.
+        """Load facts from a file, a glob, or a folder with one file for each predicate.
 
         A file fills the predicate it is named for, unless `predicate` says otherwise. `mapping` fills several predicates from columns of one
-        wide file: `{"age": ["id", "age"], "name": ["id", "name"]}`.
+        wide file: `{"age": ["id", "age"], "name": ["id", "name"]}`. With `bad="set-aside"` a bad record is no error: it is left out, counted in
+        `statistics.set_aside`, and kept for `bad_records`. On Spark a path may be a URI, or `table:` and the name of a table.
         """
         self._loader.load(
             path,
@@ -110,8 +180,34 @@ class Reasoner:
             strings=strings,
             columns=columns,
             mapping=mapping,
+            bad=bad,
         )
-        self._statistics = None
+        self._pending = True
+
+    def read(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        predicate: str | IRI | None = None,
+        header: bool = False,
+        strings: bool = False,
+        columns: Columns | None = None,
+        mapping: Mapping[str, Columns] | None = None,
+        bad: Bad = "fail",
+    ) -> Given:
+        """Facts of files, as `load` takes them, to be given to `update`: `r.update(delete=r.read("old/"), add=r.read("a.csv") + r.read("b.csv"))`.
+
+        They are read now, but are no facts of this reasoner yet.
+        """
+        return self._loader.read(
+            path,
+            predicate=None if predicate is None else predicate_name(predicate),
+            header=header,
+            strings=strings,
+            columns=columns,
+            mapping=mapping,
+            bad=bad,
+        )
 
     def _stage_program(self) -> None:
         """The program's own facts and imports, once."""
@@ -137,23 +233,67 @@ class Reasoner:
         2
         """
         if self._statistics is not None:
-            return self._statistics
+            if self._pending:
+                self._apply({}, {})
+            return self._count(self._statistics)
         self._stage_program()
+        self._facts.identify_constants()
         self._facts.forget_derived()
-        explicit, before = self._facts.settle(), self._backend.engine.incomparable
-        statistics = materialise(self._plan, self._facts, self._observe)
-        statistics.explicit = explicit
-        statistics.facts = sum(self._facts.size(p) for p in self.predicates())
-        statistics.derived = statistics.facts - explicit
-        statistics.bytes = self._facts.memory()
-        statistics.incomparable = self._backend.engine.incomparable - before
+        engine = self._backend.engine
+        began, actions = perf_counter(), engine.actions
+        explicit, before = self._facts.settle(), engine.failures
+        loading = RoundStatistics(explicit, perf_counter() - began, [], engine.actions - actions)
+        statistics, strata = materialise(self._plan, self._facts, self._observe, self._switches)
+        self._maintenance, self._pending = Maintenance(strata, self._facts, self._switches), False
+        statistics.explicit, statistics.loading = explicit, loading
+        self._counted = False
+        self._count(statistics)
+        statistics.set_aside, statistics.bad_records = len(self._backend.aside), self._backend.aside.place
+        statistics.failures = engine.failures - before
         self._statistics = statistics
         return statistics
 
+    def _count(self, statistics: Statistics) -> Statistics:
+        """Bring the numbers of facts up to date."""
+        if not self._counted:
+            statistics.explicit = sum(r.size("all") for r in self._facts.explicit.values())
+            statistics.facts = sum(self._facts.size(p) for p in self.predicates())
+            statistics.derived = statistics.facts - statistics.explicit
+            statistics.bytes = self._facts.memory()
+            self._counted = True
+        return statistics
+
+    def update(
+        self,
+        *,
+        add: Mapping[str | IRI, object] | Given | None = None,
+        delete: Mapping[str | IRI, object] | Given | None = None,
+    ) -> Change:
+        """Add and delete explicit facts and bring every consequence up to date, at a cost that follows the change.
+
+        Both take what `Reasoner.add` takes, by predicate, or what `Reasoner.read` read from files. A fact in both ends up present; deleting what is not explicit changes nothing and is
+        counted. A failed update changes nothing.
+
+        >>> r = Reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
+        >>> r.add("path", [("a", "b"), ("b", "c")])
+        >>> change = r.update(add={"path": [("c", "d")]}, delete={"path": [("a", "b")]})
+        >>> change.added, change.deleted, sorted(r.rows("path"))
+        ({'path': 2}, {'path': 2}, [('b', 'c'), ('b', 'd'), ('c', 'd')])
+        """
+        self.materialise()
+        minus = self._loader.given(delete or {}, leaving=True)
+        return self._apply(minus, self._loader.given(add or {}))
+
+    def _apply(self, minus: dict[Predicate, list[Table]], plus: dict[Predicate, list[Table]]) -> Change:
+        assert self._maintenance is not None
+        net = self._maintenance.update(minus, plus)
+        self._pending = self._counted = False
+        return change_of(net, {p: self._facts.link(p) for p in self.predicates()}, self._named, self._backend)
+
     @property
     def statistics(self) -> Statistics | None:
-        """What the last materialisation did; None if facts have come since."""
-        return self._statistics
+        """What the last materialisation did, and how many facts there are now; None before the first."""
+        return None if self._statistics is None else self.materialise()
 
     @property
     def warnings(self) -> list[Diagnostic]:
@@ -172,131 +312,7 @@ class Reasoner:
         """
         return self._plan
 
-    # ---- Facts out
-
-    def predicates(self) -> list[Predicate]:
-        """Every predicate of the program and the facts, by name.
-
-        >>> [str(p) for p in Reasoner("q(?x) :- p(?x, ?y) .").predicates()]
-        ['p/2', 'q/1']
-        """
-        return sorted(self.program.predicates() | set(self._facts.explicit))
-
-    def rows(self, predicate: str | IRI, *, limit: int | None = None) -> list[tuple[Any, ...]]:
-        """The facts of a predicate as tuples of Python values, in no particular order.
-
-        >>> Reasoner("p(1, a) .").rows("p")
-        [(1, 'a')]
-        """
-        found = self._named(predicate)
-        return list(self._backend.rows(self._tables(found, limit), _columns(found)))
-
-    def batches(self, predicate: str | IRI) -> Iterator[pa.RecordBatch]:
-        """The facts of a predicate, as they are now, in Arrow record batches with the columns c0, c1, …; no arguments: `holds`.
-
-        >>> [b.num_rows for b in Reasoner("p(1, a) .").batches("p")]
-        [1]
-        """
-        import pyarrow as pa
-
-        found = self._named(predicate)
-        if not found.arity:
-            return iter([pa.RecordBatch.from_pydict({"holds": [self.count(predicate) > 0]})])
-        return self._backend.batches(partial(self._tables, found), _columns(found), _columns(found))[1]
-
-    def query(self, text: str, *, limit: int | None = None) -> pa.Table:
-        """The answers to a query as an Arrow table: a column for each variable, in order of appearance; no variables: `holds`.
-
-        >>> Reasoner("p(1, a) . p(2, b) . q(b) .").query("p(?n, ?x), ~q(?x)").to_pylist()
-        [{'n': 1, 'x': 'a'}]
-        """
-        import pyarrow as pa
-
-        literals = self._parse(text)
-        names, expr = variables_of(literals), self._answer(literals)
-        if not names:
-            return pa.table({"holds": [self._holds(expr)]})
-        tables = list(self._facts.engine.evaluate(expr, _limited(limit)))
-        schema, batches = self._backend.batches(lambda: tables, expr.variables, names)
-        return pa.Table.from_batches(batches, schema)
-
-    def count(self, text: str | IRI) -> int:
-        """How many facts a predicate has, or how many answers a query.
-
-        >>> r = Reasoner("p(1, a) . p(2, b) . q(b) .")
-        >>> r.count("p"), r.count("p(?n, ?x), ~q(?x)")
-        (2, 1)
-        """
-        if isinstance(text, IRI) or not {"(", "?"} & set(text):
-            found = self._named(text.strip() if isinstance(text, str) else text)
-            self.materialise()
-            return self._facts.size(found)
-        literals = self._parse(text)
-        expr = self._answer(literals)
-        return self._facts.engine.count(expr) if variables_of(literals) else int(self._holds(expr))
-
-    def _holds(self, expr: Project) -> bool:
-        return any(len(table) for table in self._facts.engine.evaluate(expr, 1))
-
-    def contains(self, predicate: str | IRI, row: Sequence[object]) -> bool:
-        """Whether a fact holds.
-
-        >>> Reasoner("p(1, a) .").contains("p", (1, "a"))
-        True
-        """
-        found = self._named(predicate, len(row))
-        self.materialise()
-        ids = self._backend.find([constant(v) for v in row])
-        if -1 in ids:
-            return False
-        link = self._facts.link(found)
-        ordered = [ids[link.places.index(j)] for j in range(found.arity)]
-        rows = self._facts.engine.table(_columns(found), np.array(ordered, np.int64).reshape(found.arity, 1))
-        return len(self._facts.relation(link.representative).contains(rows, "all")) > 0
-
-    def export(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        format: str = "csv",
-        predicates: Sequence[str | IRI] | None = None,
-    ) -> dict[str, int]:
-        """Write one file for each predicate; returns the number of rows of each file."""
-        chosen = self.predicates() if predicates is None else [self._named(p) for p in predicates]
-        self.materialise()
-        return self._backend.export(Path(folder), format, chosen, self._tables)
-
-    def _tables(self, predicate: Predicate, limit: int | None = None) -> Iterator[Table]:
-        """The facts of a predicate as tables of ids."""
-        self.materialise()
-        link, columns = self._facts.link(predicate), _columns(predicate)
-        args = tuple(columns[link.places.index(j)] for j in range(predicate.arity))
-        read = Read(self._facts.relation(link.representative), args, "all")
-        return self._facts.engine.evaluate(Project(read, columns, "keep"), _limited(limit))
-
-    # ---- On Spark
-
-    def dataframe(self, predicate: str | IRI) -> Any:
-        """The facts of a predicate as a Spark data frame of terms with the columns c0, c1, …"""
-        return self._dataframe(self._named(predicate))
-
-    def _dataframe(self, predicate: Predicate) -> Any:
-        self.materialise()
-        return self._backend.dataframe(next(self._tables(predicate)), _columns(predicate))
-
-    def create_views(self) -> list[str]:
-        """Register every predicate as a temporary view for Spark's SQL; returns the names of the views.
-
-        An IRI becomes its last part; where two views would have one name, the arity or a number follows.
-        """
-        names: list[str] = []
-        for predicate in self.predicates():
-            short = re.sub(r"\W+", "_", re.split(r"[/#:]", predicate.name.strip("<>"))[-1]) or "_"
-            options = chain([short, f"{short}_{predicate.arity}"], (f"{short}_{n}" for n in count(10)))
-            taken = {name.lower() for name in names}
-            names.append(next(name for name in options if name.lower() not in taken))
-            self._dataframe(predicate).createOrReplaceTempView(names[-1])
-        return names
+    # ---- The end
 
     def close(self) -> None:
         """Give back what the engine holds: temporary folders, and a Spark session of our own."""
@@ -307,48 +323,6 @@ class Reasoner:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # ---- Names
-
-    def _parse(self, text: str) -> tuple[Literal, ...]:
-        literals = parse_query(text, prefixes=self.program.prefixes, base=self.program.base)
-        for literal in literals:
-            atom = literal.atom if isinstance(literal, Negation) else literal
-            if (predicate := getattr(atom, "predicate", None)) is not None:
-                self._named(predicate.name, predicate.arity)
-        return literals
-
-    def _answer(self, literals: tuple[Literal, ...]) -> Project:
-        self.materialise()
-        return answer(literals, self._facts)
-
-    def _named(self, predicate: str | IRI, arity: int | None = None) -> Predicate:
-        """The predicate of a name; an error names the nearest ones."""
-        name, known = predicate_name(predicate), self.predicates()
-        if not self._staged:
-            self._stage_program()
-            known = self.predicates()
-        found = [p for p in known if p.name == name]
-        if arity is not None and (exact := [p for p in found if p.arity == arity]):
-            return exact[0]
-        if not found:
-            near = get_close_matches(name, {p.name for p in known}, n=3, cutoff=0.5)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise QueryError(f"there is no predicate {name}{hint}")
-        if arity is not None or len(found) > 1:
-            arities = " or ".join(str(p.arity) for p in found)
-            raise QueryError(f"{name} has {arities} arguments" + ("" if arity is None else f", not {arity}"))
-        return found[0]
-
-
-def _columns(predicate: Predicate) -> tuple[str, ...]:
-    return tuple(f"c{j}" for j in range(predicate.arity))
-
-
-def _limited(limit: int | None) -> int | None:
-    if limit is not None and limit < 0:
-        raise QueryError(f"a limit is a number of rows, not {limit}")
-    return limit
 
 
 def _read_program(program: str | Path | Program) -> tuple[Program, Path]:

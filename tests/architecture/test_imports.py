@@ -22,17 +22,19 @@ MODULES = {
 }
 
 LAYERS = [
-    {"errors"},
+    {"errors", "version"},
     {"kernels"},
     {"terms"},
     {"language"},
-    {"planning"},
+    {"planning", "store"},
     {"engines"},
     {"modules"},
-    {"formats", "materialisation", "query", "store"},
-    {"loading", "engines.registry", "engines.local.backend", "engines.spark"},
+    {"formats", "materialisation", "query"},
+    {"maintenance"},
+    {"keeping", "loading", "naming", "engines.registry", "engines.local.backend", "engines.spark"},
+    {"answering"},
     {"pipeline", "session"},
-    {"__main__", "cli", "inputs", "printing", "progress"},
+    {"__main__", "choices", "cli", "inputs", "printing", "progress", "working"},
 ]
 """From the bottom to the top; the public names of the package belong to the top, where the command line uses them."""
 

@@ -15,6 +15,7 @@ SUFFIXES = {
     "",
     ".cfg",
     ".csv",
+    ".dlog",
     ".ini",
     ".lark",
     ".md",

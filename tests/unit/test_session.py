@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from modulog import IRI, Reasoner, parse_program
-from modulog.errors import DataError, EngineUnavailable, Interrupted, ModulogError, ProgramError, QueryError
+from modulog.engines.protocol import Failures
+from modulog.errors import (
+    DataError,
+    EngineUnavailable,
+    Interrupted,
+    LimitReached,
+    ModulogError,
+    ProgramError,
+    QueryError,
+)
 
 PATHS = """
     path(?x, ?y) :- edge(?x, ?y) .
@@ -85,12 +95,40 @@ def test_facts_of_another_arity_than_the_rules_change_nothing(paths: Reasoner, f
     assert paths.count("path") == 6
 
 
-def test_add_after_materialise_recomputes(paths: Reasoner) -> None:
+def test_add_after_materialise_updates(paths: Reasoner) -> None:
     assert paths.count("path") == 6
     paths.add("edge", [("d", "e")])
-    assert paths.statistics is None
     assert paths.count("path") == 10
+    assert paths.statistics is not None
+    assert (paths.statistics.facts, paths.statistics.explicit) == (14, 4)
     assert paths.contains("path", ("a", "e"))
+
+
+def test_a_failed_update_keeps_what_was_staged_and_forgets_what_was_not(
+    paths: Reasoner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths.materialise()
+    paths.add("edge", [("d", "e")])
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("modulog.maintenance.update.Maintenance._collect", fail)
+        with pytest.raises(ZeroDivisionError):
+            paths.materialise()
+    assert paths.count("path") == 10
+    with monkeypatch.context() as patch:
+        patch.setattr("modulog.maintenance.update.Maintenance._collect", fail)
+        with pytest.raises(ZeroDivisionError):
+            paths.update(add={"new": [(1,)]})
+    assert [p.name for p in paths.predicates()] == ["edge", "path"]
+
+
+def test_deleting_what_nobody_knows_leaves_no_trace(paths: Reasoner) -> None:
+    assert paths.update(delete={"other": [("a", "b")], "edge": [("x", "y")]}).ignored == 2
+    paths.add("other", [("a",)])
+    assert paths.count("other") == 1
 
 
 def test_negation_is_recomputed_too() -> None:
@@ -111,13 +149,13 @@ def test_facts_for_a_derived_predicate_stay_explicit() -> None:
     assert sorted(r.rows("p")) == [("a",), ("b",)]
 
 
-def test_old_facts_are_given_back_when_they_are_recomputed(paths: Reasoner) -> None:
-    """Nothing may hold on to what earlier materialisations derived."""
-    paths.materialise()
-    paths.query("path(?x, ?y), edge(?y, ?z)")
-    old = [weakref.ref(relation) for relation in paths._facts.derived.values()]
-    paths.add("edge", [("d", "e")])
-    paths.materialise()
+def test_what_a_closed_reasoner_derived_is_given_back() -> None:
+    """Nothing may hold on to relations that nobody can ask for."""
+    r = Reasoner(PATHS)
+    r.add("edge", [("a", "b")])
+    r.query("path(?x, ?y), edge(?y, ?z)")
+    old = [weakref.ref(relation) for relation in r._facts.derived.values()]
+    del r
     gc.collect()
     assert [ref() for ref in old] == [None] * len(old)
 
@@ -300,7 +338,19 @@ def test_what_is_exported_can_be_loaded(tmp_path: Path) -> None:
 # ---- The plan and statistics
 
 
-def test_plan_before_and_after(paths: Reasoner) -> None:
+def in_rounds() -> Reasoner:
+    """The paths by the plain algorithm, which takes a round for each step."""
+    r = Reasoner(PATHS, modules="off")
+    r.add("edge", [("a", "b"), ("b", "c"), ("c", "d")])
+    return r
+
+
+def test_plan_names_closures(paths: Reasoner) -> None:
+    assert "  module right-linear closure\n" in str(paths.plan())
+
+
+def test_plan_before_and_after() -> None:
+    paths = in_rounds()
     before = str(paths.plan())
     assert before == (
         "facts    edge/2\n"
@@ -324,7 +374,8 @@ def test_plan_as_html() -> None:
     assert "b/1" in text and "read from" in text
 
 
-def test_statistics(paths: Reasoner) -> None:
+def test_statistics() -> None:
+    paths = in_rounds()
     statistics = paths.materialise()
     assert (statistics.facts, statistics.explicit, statistics.derived) == (9, 3, 6)
     (stratum,) = statistics.strata
@@ -339,6 +390,73 @@ def test_statistics(paths: Reasoner) -> None:
 def test_incomparable_values_are_counted_in_statistics() -> None:
     statistics = Reasoner("p(1) . p(a) . q(?x) :- p(?x), ?x < 3 .").materialise()
     assert statistics.incomparable == 1
+
+
+def test_rows_without_a_value_are_counted_in_statistics() -> None:
+    program = """
+        p(0) . p(2) . p(9223372036854775807) . p(a) .
+        inverse(?y) :- p(?x), ?y = 1 / ?x .
+        next(?x + 1) :- p(?x) .
+        small(?x) :- p(?x), ?x * 2 < 10 .
+    """
+    r = Reasoner(program)
+    statistics = r.materialise()
+    assert statistics.failures == Failures(overflows=2, divisions_by_zero=1, ill_typed=3)
+    assert "\n  2 results too big for their kind gave no fact" in str(statistics)
+    assert "\n  1 divisions by zero gave no fact" in str(statistics)
+    assert "\n  3 functions with arguments of the wrong kind gave no fact" in str(statistics)
+    assert (sorted(r.rows("next")), sorted(r.rows("small"))) == ([(1,), (3,)], [(0,), (2,)])
+
+
+def test_recursion_that_creates_values_has_limits() -> None:
+    endless = "n(0) . n(?y) :- n(?x), ?y = ?x + 1 . m(?x) :- n(?x) ."
+    for option in ({"value_rounds": 50}, {"value_facts": 50}):
+        r = Reasoner(endless, **option)
+        with pytest.raises(
+            LimitReached, match=r"<program>:1:8: this rule creates values .*\n.*n\(\?y\)"
+        ) as caught:
+            r.count("m")
+        assert "raise value_rounds" in str(caught.value)
+        assert r.statistics is None
+    bounded = endless.replace("n(?x), ?y", "n(?x), ?x < 50, ?y")
+    assert Reasoner(bounded, value_rounds=50).count("m") == 51
+    with pytest.raises(LimitReached):
+        Reasoner(bounded, value_rounds=49).count("m")
+
+
+def test_limits_are_for_rules_that_create_values() -> None:
+    chain = "".join(f"e({i}, {i + 1}) . " for i in range(30))
+    paths = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), e(?y, ?z) . q(?x + ?y) :- p(?x, ?y) ."
+    assert Reasoner(chain + paths, value_rounds=2, value_facts=5).count("p") == 465
+    with pytest.raises(ValueError, match="value_rounds is a number above zero"):
+        Reasoner(paths, value_rounds=0)
+
+
+def test_queries_compute() -> None:
+    r = Reasoner("p(1) . p(2) . p(a) . n(4) .")
+    assert r.query("p(?x), ?y = ?x * 2").to_pydict() == {"x": [1, 2], "y": [2, 4]}
+    assert r.query("p(?x), ?x + 1 = 2").to_pydict() == {"x": [1]}
+    assert r.query("p(?x), ?y = ?x * 2, ~n(?y)").to_pydict() == {"x": [1], "y": [2]}
+    assert r.query("p(?x), n(?y), ?y = ?x + ?x").to_pydict() == {"x": [2], "y": [4]}
+    assert r.query("?x = 1 + 2, ?y = ?x * ?x").to_pydict() == {"x": [3], "y": [9]}
+    assert r.query("p(1), 1 + 1 = 2").to_pydict() == {"holds": [True]}
+    assert r.count("p(?x), FILTER(!(?x / 2 = 1) && ?x < 5)") == 1
+
+
+def test_a_plan_shows_what_is_computed() -> None:
+    r = Reasoner("q(?x, ?x * 2) :- p(?x), ?x + 1 < 5, ~n(?x) . p(1) .")
+    r.materialise()
+    shown = "p(?x) where (?x + 1) < 5 ▷ n(?x) let ?_1 = (?x * 2)"
+    assert shown in str(r.plan())
+    assert "q(?x, ?_1) :- p(?x), ~n(?x), ?x + 1 < 5, ?_1 = ?x * 2 ." in str(r.plan())
+
+
+def test_a_bound_variable_is_compared_by_value() -> None:
+    r = Reasoner(
+        "p(1) . q(2.0) . r(?x, ?y) :- p(?x), q(?y), ?y = ?x + 1 . s(?y) :- p(?x), ?y = ?x + 1, q(?y) ."
+    )
+    assert r.rows("r") == [(1, Decimal("2.0"))]
+    assert r.rows("s") == [(Decimal("2.0"),)]
 
 
 def test_warnings_know_the_facts(paths: Reasoner) -> None:
@@ -412,7 +530,7 @@ def test_ctrl_c_leaves_the_facts_and_a_later_run_works() -> None:
         if len(calls) == 3:
             raise KeyboardInterrupt
 
-    r = Reasoner(PATHS, progress=stop)
+    r = Reasoner(PATHS, modules="off", progress=stop)
     r.add("edge", [(i, i + 1) for i in range(20)])
     with pytest.raises(Interrupted, match=r"stratum 1 of 1 \(path\), round 2, with 57 facts"):
         r.materialise()
@@ -439,7 +557,9 @@ def test_any_error_leaves_the_facts_and_a_later_run_works() -> None:
 
 def test_progress_is_told_every_round(paths: Reasoner) -> None:
     told: list[tuple[int, int, str, int, int]] = []
-    r = Reasoner(PATHS + "end(?x) :- path(_, ?x), ~edge(?x, _) .", progress=lambda *a: told.append(a))
+    r = Reasoner(
+        PATHS + "end(?x) :- path(_, ?x), ~edge(?x, _) .", modules="off", progress=lambda *a: told.append(a)
+    )
     r.add("edge", [("a", "b"), ("b", "c"), ("c", "d")])
     r.materialise()
     assert told == [(1, 2, "path", 0, 3), (1, 2, "path", 1, 5), (1, 2, "path", 2, 6), (2, 2, "end", 0, 7)]

@@ -7,12 +7,17 @@ tables back into terms. It is the only thing a session asks an engine's folder f
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from modulog.engines.protocol import Engine, Relation, Table
 from modulog.language.model import Predicate
+from modulog.language.triples import TRIPLE, TYPE
+from modulog.store.manifest import Role, StoredRelation, TermsFile
+from modulog.store.reading import Store
+from modulog.store.writing import Draft
 from modulog.terms.model import Constant
 
 if TYPE_CHECKING:
@@ -21,11 +26,86 @@ if TYPE_CHECKING:
 TRIPLES = ("nt", "nq", "ttl", "trig", "rdf")
 """Formats whose files hold triples."""
 
+VIEWS = {view.name: view for view in (TRIPLE, Predicate("quad", 4), TYPE)}
+"""The predicates that see every triple, every triple of a named graph with the name of the graph, and every class."""
+
 Columns = Sequence[int | str]
 """Columns of a wide table, by name or by position from 0."""
 
+Paths = Sequence[str | os.PathLike[str]]
+"""One or several files that are read as one."""
+
+Bad = Literal["fail", "set-aside"]
+"""What is done about bad records."""
+
+BAD: tuple[Bad, ...] = ("fail", "set-aside")
+
 Reading = Callable[[], Iterable[Table]]
 """Something that can be read more than once."""
+
+
+Kept = tuple[Predicate, Role, Relation]
+"""A relation to be stored."""
+
+Stored = tuple[tuple[TermsFile, ...], tuple[StoredRelation, ...]]
+"""What a manifest says of terms and relations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A relation that differs from a state of a store: its net changes since, in order, as (gone, come); None if they are not known."""
+
+    before: StoredRelation
+    relation: Relation
+    steps: Sequence[tuple[Table, Table]] | None
+
+
+class Triples(Protocol):
+    """The facts of a file of triples: p(s, o), C(s) for a class, and those of the views that were asked for."""
+
+    @property
+    def predicates(self) -> Collection[Predicate]:
+        """The predicates that have facts."""
+
+    def schedule(self, given: Callable[[Predicate], Relation]) -> None:
+        """Schedule the facts in the relations of explicit facts."""
+
+    def tables(self) -> Iterable[tuple[Predicate, Table]]:
+        """The facts of each predicate."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactFile:
+    """A file with the facts of one predicate, or with triples; `format` says how it is read. A file elsewhere has a URI.
+
+    `arity` is that of the predicate where the name of the file says it.
+    """
+
+    path: Path | str
+    predicate: str
+    format: str
+    gzip: bool = False
+    arity: int | None = None
+
+
+class Aside(Protocol):
+    """Bad records that were left out: where they stood, their text, and what is wrong with them."""
+
+    @property
+    def place(self) -> str:
+        """Where the table of bad records lies; empty if it is in memory."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def table(self, limit: int | None = None) -> pa.Table:
+        """The records, or some of them: file, line, text and reason."""
+
+    def write(self, path: Path) -> None:
+        """Write all of them as Parquet."""
+
+    def forget(self, kept: int) -> None:
+        """Drop all but the first; what failed has set nothing aside."""
 
 
 class Backend(Protocol):
@@ -54,9 +134,16 @@ class Backend(Protocol):
     def read_data(self, data: object, arity: int | None, columns: Columns | None) -> Iterable[Table]:
         """Facts from values in memory."""
 
-    def read_file(
+    @property
+    def aside(self) -> Aside:
+        """The bad records that were set aside."""
+
+    def files(self, path: str | os.PathLike[str]) -> list[FactFile]:
+        """The files that a path, a folder, a glob or a URI stands for."""
+
+    def read_files(
         self,
-        path: str | os.PathLike[str],
+        paths: Paths,
         format: str,
         arity: int | None,
         *,
@@ -64,11 +151,12 @@ class Backend(Protocol):
         strings: bool = False,
         columns: Columns | None = None,
         delimiter: str | None = None,
+        bad: Bad = "fail",
     ) -> Iterable[Table]:
-        """Facts from a file in one of the formats, but for triples."""
+        """Facts of one predicate from files in one of the formats; those of a file of triples are (s, p, o), or (s, p, o, g) if the arity is 4."""
 
-    def load_rdf(self, path: str, format: str, given: Callable[[Predicate], Relation], triples: bool) -> None:
-        """Schedule the facts of a file of triples: p(s, o), or C(s) for a class; with `triples` also triple(s, p, o)."""
+    def read_rdf(self, paths: Paths, format: str, views: Collection[str], bad: Bad = "fail") -> Triples:
+        """Read files of triples, all of them; nothing is scheduled yet. `views` are the names in VIEWS that are wanted too."""
 
     def rows(self, tables: Iterable[Table], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Rows as tuples of Python values."""
@@ -89,6 +177,22 @@ class Backend(Protocol):
 
     def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
         """The rows as a data frame of terms, where the engine has data frames."""
+
+    @property
+    def writes_changes(self) -> bool:
+        """Whether `save_changes` wants to know what changed in a relation, rather than only that it did."""
+
+    def save(self, draft: Draft, relations: Sequence[Kept]) -> Stored:
+        """Write all terms and the relations as files of a new state of a store."""
+
+    def save_changes(self, draft: Draft, store: Store, changes: Sequence[Changed]) -> Stored:
+        """Write new terms and relations that changed; answers all files of terms, and the entries of those relations.
+
+        `store` is the state that the draft follows; its files are kept where they still hold.
+        """
+
+    def restore(self, store: Store) -> list[Relation]:
+        """Take up the terms of a store, before there are others, and its relations, as they come in the manifest."""
 
     def close(self) -> None:
         """Give back what is held."""

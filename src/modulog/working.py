@@ -1,0 +1,128 @@
+"""What the verbs of the command line share: a reasoner over rules and facts, or over a store, and results written as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from modulog.inputs import Inputs
+from modulog.printing import complain, renaming
+
+if TYPE_CHECKING:
+    from modulog.maintenance.change import Change
+    from modulog.progress import Progress
+    from modulog.session import Reasoner
+
+
+@contextmanager
+def reasoning(rules: Path, inputs: Inputs, modules: str, engine: str) -> Iterator[tuple[Reasoner, Progress]]:
+    """A reasoner over rules, or over the store that a folder is, with facts, and the line that shows how far it is."""
+    with _progress() as progress:
+        progress.doing = f"reading {rules}"
+        from modulog.session import Reasoner
+
+        if rules.is_dir():
+            _refuse_inputs(rules, inputs, modules)
+            made = Reasoner.open(rules, engine=engine, progress=progress)
+        else:
+            made = Reasoner(rules, engine=engine, modules=modules, progress=progress)
+        with made as reasoner:
+            inputs.load(reasoner, progress)
+            for warning in [] if rules.is_dir() else reasoner.warnings:
+                complain(str(warning))
+            progress.doing = "before the first round"
+            yield reasoner, progress
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """The line that shows how far the work is; Ctrl-C says where it stopped."""
+    from modulog.errors import Interrupted, stopped
+    from modulog.progress import Progress
+
+    began = monotonic()
+    with Progress() as progress:
+        try:
+            yield progress
+        except Interrupted:
+            raise
+        except (KeyboardInterrupt, SystemError) as error:
+            if not stopped(error):
+                raise
+            facts = f", with {progress.facts:,} facts derived" if progress.rounds else ""
+            raise Interrupted(f"stopped after {monotonic() - began:.1f} s {progress.doing}{facts}") from None
+
+
+def _refuse_inputs(store: Path, inputs: Inputs, modules: str) -> None:
+    """A store has its facts, and its consequences were computed in one way."""
+    from modulog.errors import DataError
+
+    if inputs.facts or inputs.maps:
+        raise DataError(f"{store}: a store has its facts already: leave --facts and --map out")
+    if modules != "auto":
+        raise DataError(f"{store}: a store was computed already: leave --modules out")
+
+
+def check_targets(out: Path | None, store: Path | None) -> None:
+    """Say before long work that its result could not be written."""
+    from modulog.errors import DataError
+    from modulog.store.manifest import MANIFEST
+    from modulog.store.writing import check_target
+
+    if out is not None:
+        if out.exists() and not out.is_dir():
+            raise DataError(f"{out}: not a folder")
+        if (out / MANIFEST).exists():
+            raise DataError(f"{out}: a store: files are written to another folder")
+    if store is not None:
+        check_target(store)
+
+
+def check_store(folder: Path) -> None:
+    """Refuse what is not a store; a folder of other things and a missing one are told apart."""
+    from modulog.store.manifest import read_manifest
+
+    read_manifest(folder)
+
+
+def update_store(store: Path, add: Inputs, delete: Inputs, engine: str) -> Change:
+    """Change the facts of a store, and write what that changed."""
+    with reasoning(store, Inputs((), (), False, False), "auto", engine) as (reasoner, progress):
+        minus, plus = delete.read(reasoner, progress), add.read(reasoner, progress)
+        progress.doing = "updating"
+        change = reasoner.update(add=plus, delete=minus)
+        progress.doing = f"writing {store}"
+        reasoner.save(store)
+    return change
+
+
+def export(reasoner: Reasoner, out: Path, format: str) -> dict[str, int]:
+    """Write all files aside, then move them: on a failure nothing of the old content has changed; answers the rows of each."""
+    import shutil
+    from tempfile import TemporaryDirectory
+
+    from modulog.errors import DataError
+
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
+            with renaming(str(Path(folder)), str(out)):
+                written = reasoner.export(folder, format=format, predicates=_outputs(reasoner))
+            out.mkdir(exist_ok=True)
+            for name in written:
+                if (out / name).is_dir():
+                    shutil.rmtree(out / name)
+                Path(folder, name).replace(out / name)
+    except OSError as error:
+        raise DataError(f"cannot write to {out}: {error.strerror or error}") from error
+    return written
+
+
+def _outputs(reasoner: Reasoner) -> list[str] | None:
+    """The predicates that @output and @export name; None if there are none, which means all."""
+    program = reasoner.program
+    chosen = dict.fromkeys((*program.outputs, *(d.predicate for d in program.exports)))
+    return list(chosen) or None
