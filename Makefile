@@ -11,7 +11,7 @@ DEMO := PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/supply-chain/demo.sh
 PYTEST := $(BIN)/python -m pytest -q
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-local test-spark check format conformance bench clean
+.PHONY: help setup demo test test-local test-spark check format conformance bench bench-spark clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,7 @@ test: test-local test-spark ## All tests
 
 test-local: $(STAMP) ## Tests and doctests without Spark, then the kernels again as plain Python
 	$(PYTEST) -n $(WORKERS) --ignore=tests/spark
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) tests/unit/kernels tests/unit/terms
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) tests/unit/kernels tests/unit/terms -W "ignore:.*encountered in scalar:RuntimeWarning"
 
 test-spark: $(STAMP) ## Tests of the Spark engine, in one session; skipped where there is no Java
 	$(PYTEST) tests/spark
@@ -56,6 +56,9 @@ conformance: $(STAMP) ## The test programs of other systems; MODULOG_DATA names 
 
 bench: $(BENCH_STAMP) ## Measure against Nemo, clingo and DuckDB, minutes; BENCH=--full is the whole
 	$(BIN)/python -m benchmarks $(BENCH)
+
+bench-spark: $(BENCH_STAMP) ## Measure the Spark engine beside the local one; BENCH=--full is the whole
+	$(BIN)/python -m benchmarks --spark $(BENCH)
 
 clean: ## Remove the environment and everything that tools leave behind
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
