@@ -1,4 +1,4 @@
-"""Every case folder gives the same answers on Spark; every fourth with nothing left to the driver's local engine.
+"""Every case folder gives the same answers on Spark; every eighth with nothing left to the driver's local engine.
 
 Rounds over tiny data cost Spark seconds, so the others let the driver take small strata, as users do. What Spark itself computes is compared with
 the local engine on random programs in `test_programs.py`.
@@ -18,7 +18,7 @@ from values import predicate_of, program_of, read_csv, rows_of_python
 
 CASES = Path(__file__).parents[1] / "cases"
 RESULTS = [f for f in sorted(CASES.iterdir()) if (f / "expected").is_dir()]
-WHOLLY_ON_SPARK = {folder for folder in RESULTS[::4] if folder.name != "long-chain"}
+WHOLLY_ON_SPARK = {folder for folder in RESULTS[::8] if folder.name != "long-chain"}
 
 # Cases about empty predicates and products are warned about.
 pytestmark = pytest.mark.filterwarnings("ignore")
