@@ -35,7 +35,7 @@ test: test-local test-spark ## All tests
 
 test-local: $(STAMP) ## Tests and doctests without Spark, then the kernels again as plain Python
 	$(PYTEST) -n $(WORKERS) --ignore=tests/spark
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) tests/unit/kernels tests/unit/terms -W "ignore:.*encountered in scalar:RuntimeWarning"
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) tests/unit/kernels tests/unit/terms -W ignore::RuntimeWarning
 
 test-spark: $(STAMP) ## Tests of the Spark engine, in one session; skipped where there is no Java
 	$(PYTEST) tests/spark
