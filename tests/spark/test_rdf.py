@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from modulog import IRI, Reasoner
 from modulog.errors import DataError
 from modulog.formats import DataWarning
+from modulog.terms.python import constant
 from rdf_documents import GOOD, HEAD, RDF
+from stores import EVERY_KIND
 
 RULES = "all(?s, ?p, ?o) :- triple(?s, ?p, ?o) . in(?o, ?g) :- quad(?s, ?p, ?o, ?g) ."
 
@@ -73,3 +76,22 @@ def test_a_mistake_changes_nothing(tmp_path: Path, spark: Any) -> None:
         with pytest.raises(DataError, match=r"b\.trig:4.*prefix"):
             r.load(tmp_path)
         assert r.predicates() == []
+
+
+@pytest.mark.filterwarnings("ignore:.*more facts of:modulog.formats.DataWarning")
+@pytest.mark.parametrize("format", ["nt", "ttl", "parquet"])
+def test_every_kind_of_term_comes_back_to_both_engines(tmp_path: Path, spark: Any, format: str) -> None:
+    name, subject = IRI("http://e/p"), IRI("http://e/s")
+    given = [(subject, value) for _, *values in EVERY_KIND for value in values]
+    with Reasoner("", spark=spark) as r:
+        r.add(name, given)
+        r.export(tmp_path, format=format)
+    for options in ({"engine": "local"}, {"spark": spark}):
+        with Reasoner("", **options) as again:
+            again.load(tmp_path)
+            assert constants(again.rows(name)) == constants(given)
+
+
+def constants(rows: Iterable[tuple[Any, ...]]) -> set[tuple[Any, ...]]:
+    """Rows of terms, which tell 1 from True."""
+    return {tuple(map(constant, row)) for row in rows}

@@ -10,6 +10,7 @@ import pytest
 
 from modulog import Reasoner, session
 from modulog.errors import DataError
+from modulog.terms.python import constant
 from stores import EVERY_KIND, PATHS, forge, held
 
 EDGES = [("a", "b"), ("b", "c"), ("c", 1)]
@@ -56,7 +57,7 @@ def test_spark_writes_and_both_read(spark: Any, tmp_path: Path, expected: dict[s
         assert {p: opened.count(p.split("/")[0]) for p in expected} == {
             p: len(f) for p, f in expected.items()
         }
-        assert {row[0] for row in opened.rows("thing")} == {row[0] for row in EVERY_KIND}
+        assert {tuple(map(constant, row)) for row in opened.rows("thing")} == expected["thing/3"]
 
 
 @pytest.mark.parametrize("local_limit", [0, 100_000])

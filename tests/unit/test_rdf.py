@@ -146,6 +146,8 @@ def test_blank_nodes_keep_their_labels(file: Path) -> None:
         first = facts(r)
         r.load(file)
         assert facts(r) == first
+        change = r.update(delete=r.read(file))
+        assert change.ignored == 0 and not any(facts(r).values())
 
 
 @pytest.mark.parametrize("format", ["nt", "ttl"])
