@@ -11,10 +11,10 @@ DEMO := PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/supply-chain/demo.sh
 PYTEST := $(BIN)/python -m pytest -q
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-local test-spark check format conformance bench bench-spark clean
+.PHONY: help setup demo test test-local test-spark check format conformance bench bench-papers bench-spark clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## Make .venv and install Modulog for development, once
 
@@ -56,6 +56,9 @@ conformance: $(STAMP) ## The test programs of other systems; MODULOG_DATA names 
 
 bench: $(BENCH_STAMP) ## Measure against Nemo, clingo and DuckDB, minutes; BENCH=--full is the whole
 	$(BIN)/python -m benchmarks $(BENCH)
+
+bench-papers: $(BENCH_STAMP) ## The three papers' evaluations, hours; goes on where it was stopped, and writes benchmarks/report
+	$(BIN)/python -m benchmarks.papers $(PAPERS)
 
 bench-spark: $(BENCH_STAMP) ## Measure the Spark engine beside the local one; BENCH=--full is the whole
 	$(BIN)/python -m benchmarks --spark $(BENCH)

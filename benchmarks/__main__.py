@@ -19,6 +19,7 @@ NAMES = (
     "joins",
     "loading",
     "rdf_loading",
+    "ontology",
     "rule_chain",
     "store",
     "maintenance",
@@ -97,7 +98,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds for each run")
     parser.add_argument(
-        "--systems", metavar="A,B", help="only these: modulog, duckdb, nemo, clingo, pyarrow, pyoxigraph"
+        "--systems",
+        metavar="A,B",
+        help="only these: modulog, duckdb, nemo, clingo, pyarrow, pyoxigraph, reasonable, owlrl",
     )
     parser.add_argument("--once", action="store_true", help="no repetitions of short runs")
     parser.add_argument(

@@ -1,5 +1,6 @@
 """What one run of one system gives: counts, seconds, peak memory, versions."""
 
+import gc
 import resource
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,8 @@ class Outcome:
     """Peak memory of the process in bytes when the work ended, interpreter and inputs included."""
     versions: Mapping[str, str] = field(default_factory=dict)
     problem: str | None = None
+    resting: int = 0
+    """Memory of the process in bytes when the work has ended and garbage is collected; 0 if it was not measured."""
     derived: bool = False
     """Whether only the whole and the loading were measured, and the seconds are their difference."""
     unfinished: str | None = None
@@ -69,6 +72,16 @@ def peak_memory() -> int:
                 return int(line.split()[1]) * 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def resting_memory() -> int:
+    """Return the resident size of this process, in bytes, after garbage was collected; 0 where the system does not tell."""
+    gc.collect()
+    if _OWN_PEAK.exists():
+        for line in _OWN_PEAK.read_text(encoding="ascii").splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+    return 0
 
 
 def seconds_waited() -> float:

@@ -85,9 +85,10 @@ def counts_agree(experiment: Experiment, results: Results) -> bool:
 
 def write_lines(file: TextIO, experiment: Experiment, results: Results) -> None:
     """Append one JSON line for each run of an experiment."""
-    agreed = counts_agree(experiment, results)
+    agreed, used = counts_agree(experiment, results), machine()
     for run, outcome in results:
         line = {
+            "machine": used,
             "question": experiment.question,
             "size": experiment.size,
             "named": experiment.named,

@@ -15,7 +15,19 @@ from time import perf_counter
 from benchmarks.outcome import Outcome, seconds_waited
 
 PACKAGES = frozenset(
-    {"modulog", "nmo_python", "clingo", "duckdb", "pyarrow", "pyoxigraph", "pyspark", "psutil"}
+    {
+        "modulog",
+        "nmo_python",
+        "clingo",
+        "duckdb",
+        "pyarrow",
+        "pyoxigraph",
+        "pyspark",
+        "psutil",
+        "reasonable",
+        "owlrl",
+        "rdflib",
+    }
 )
 
 

@@ -25,6 +25,13 @@ def main(arguments: list[str] | None = None) -> None:
         data.words(out, options.rows, options.distinct)
     elif options.what == "lubm":
         data.lubm(out, options.universities, options.seed)
+    elif options.what == "relations":
+        from benchmarks.data.ontologies import ontology_file, vocabulary
+
+        ontology = ontology_file("relations")
+        if ontology is None:
+            raise SystemExit("the Relation Ontology is missing: MODULOG_DATA names the folder of real data")
+        data.write_relations(out, vocabulary(ontology), options.facts, options.seed)
     elif options.what in ("joins", "rule-chain"):
         out.mkdir(parents=True, exist_ok=True)
         if options.what == "joins":
@@ -66,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         "cliques": {"cliques": 100, "size": 100},
         "joins": {"facts": 5_000_000, "seed": 1},
         "lubm": {"universities": 10, "seed": 1},
+        "relations": {"facts": data.RELATIONS, "seed": 1},
         "words": {"rows": 10_000_000, "distinct": 1_000_000},
         "rule-chain": {"rules": 2_000, "facts": 100, "seed": 1},
     }

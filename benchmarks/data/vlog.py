@@ -1,8 +1,9 @@
 """Rules in VLog's own syntax: variables are capitals, predicates are numbered, and a rule reads each from triples."""
 
-import os
 import re
 from pathlib import Path
+
+from benchmarks.data.real import data_file
 
 _READS_TRIPLES = re.compile(r"(RP\d+)\(A(?:,B)?\) :- TE\(A,(?:rdf:type,)?<([^>]*)>(?:,B)?\)")
 _PREDICATE = re.compile(r"\bRP\d+(?=\()")
@@ -10,10 +11,8 @@ _VARIABLE = re.compile(r"(?<=[(,])([A-Z]\w*)(?=[,)])")
 
 
 def rules_file(name: str) -> Path | None:
-    """Where a rule file lies: in the folder that MODULOG_DATA names, else in one beside the repository; None if nowhere."""
-    root = Path(os.environ.get("MODULOG_DATA") or Path(__file__).parents[3] / "shared" / "data")
-    path = root / "rules" / "vlog" / name
-    return path if path.exists() else None
+    """Return where a rule file lies, None if nowhere."""
+    return data_file("rules", "vlog", name)
 
 
 def read_vlog(text: str) -> list[str]:

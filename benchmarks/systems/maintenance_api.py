@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.outcome import Outcome, peak_memory, versions
+from benchmarks.outcome import Outcome, peak_memory, resting_memory, versions
 from benchmarks.workload import Workload, read
 
 Relations = dict[str, NDArray[np.int64]]
@@ -146,11 +146,18 @@ def materialise(folder: str, warm: str, modules: str, from_facts: bool) -> Outco
     loaded = perf_counter()
     reasoner.materialise()
     done = perf_counter()
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     counts = {predicate: int(reasoner.count(predicate)) for predicate in workload.counted}
     load_seconds = 0.0 if from_facts else loaded - start
-    used = versions("modulog", "numpy", "numba")
-    return Outcome(done - start - load_seconds, load_seconds, counts, peak, used)
+    return Outcome(
+        seconds=done - start - load_seconds,
+        load_seconds=load_seconds,
+        counts=counts,
+        peak=peak,
+        resting=resting,
+        versions=versions("modulog", "numpy", "numba"),
+        details={"columns": _columns(reasoner)},
+    )
 
 
 def drawn(facts: Any, size: int, seed: int) -> Relations:

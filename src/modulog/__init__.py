@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from modulog.language.model import Atom, Predicate, Program, Rule
     from modulog.language.parser import parse_program
     from modulog.materialisation.statistics import Statistics
+    from modulog.ontology.rules import OntologyRules, rules_of
     from modulog.planning.plan import Plan
     from modulog.session import Reasoner
     from modulog.terms.python import IRI, BlankNode, TaggedLiteral
@@ -26,6 +27,7 @@ _HOMES = {
     "Atom": "modulog.language.model",
     "BlankNode": "modulog.terms.python",
     "IRI": "modulog.terms.python",
+    "OntologyRules": "modulog.ontology.rules",
     "Plan": "modulog.planning.plan",
     "Predicate": "modulog.language.model",
     "Program": "modulog.language.model",
@@ -34,12 +36,14 @@ _HOMES = {
     "Statistics": "modulog.materialisation.statistics",
     "TaggedLiteral": "modulog.terms.python",
     "parse_program": "modulog.language.parser",
+    "rules_of": "modulog.ontology.rules",
 }
 
 __all__ = [
     "IRI",
     "Atom",
     "BlankNode",
+    "OntologyRules",
     "Plan",
     "Predicate",
     "Program",
@@ -50,6 +54,7 @@ __all__ = [
     "__version__",
     "errors",
     "parse_program",
+    "rules_of",
 ]
 
 

@@ -1,4 +1,4 @@
-"""The command line: check, plan, materialise, update, query, export.
+"""The command line: check, plan, materialise, update, query, export, rules.
 
 A thin client of the library. Whatever is heavy is imported inside the verbs, so that `modulog --help` takes no time. Exit codes: 0 done, 1 a mistake of
 ours, 2 a mistake in what was given, 130 stopped by Ctrl-C.
@@ -20,7 +20,7 @@ from modulog import __version__
 from modulog.choices import AnswerFormat, BadRecords, ChangeFormat, EngineName, FileFormat, Modules
 from modulog.inputs import Inputs, named_path
 from modulog.printing import complain, plural, print_change, print_csv, print_json, print_table, print_written
-from modulog.working import check_store, check_targets, reasoning, update_store
+from modulog.working import check_store, check_targets, reasoning, update_store, write_rules
 from modulog.working import export as export_files
 
 SHOWN = 50  # rows of a table, unless --limit says otherwise
@@ -331,6 +331,22 @@ def query(
             print_json(found)
         else:
             print_csv(found)
+
+
+@app.command("rules", cls=Verb)
+def rules_of_ontologies(
+    ontologies: Annotated[
+        list[Path],
+        typer.Argument(metavar="ONTOLOGY...", help="Files of RDF: .owl, .ttl, .nt, …, also gzipped."),
+    ],
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A rule file to write.")] = None,
+) -> None:
+    """Turn the axioms of ontologies, OWL 2 RL, into rules for facts from RDF.
+
+    Every axiom that rules cannot say is listed at the end of the file, with the reason. Without --out, the rules go to stdout.
+    """
+    with _honest():
+        write_rules(ontologies, out)
 
 
 # ---- What goes wrong

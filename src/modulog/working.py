@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -12,9 +13,13 @@ from modulog.inputs import Inputs
 from modulog.printing import complain, renaming
 
 if TYPE_CHECKING:
+    from modulog.language.places import Diagnostic
     from modulog.maintenance.change import Change
     from modulog.progress import Progress
     from modulog.session import Reasoner
+
+WARNINGS = 5
+"""How many warnings about a program are shown before it runs."""
 
 
 @contextmanager
@@ -31,10 +36,17 @@ def reasoning(rules: Path, inputs: Inputs, modules: str, engine: str) -> Iterato
             made = Reasoner(rules, engine=engine, modules=modules, progress=progress)
         with made as reasoner:
             inputs.load(reasoner, progress)
-            for warning in [] if rules.is_dir() else reasoner.warnings:
-                complain(str(warning))
+            _warn(rules, [] if rules.is_dir() else reasoner.warnings)
             progress.doing = "before the first round"
             yield reasoner, progress
+
+
+def _warn(rules: Path, warnings: Sequence[Diagnostic]) -> None:
+    """Show the first warnings: the rules of an ontology name much more than most facts have."""
+    for warning in warnings[:WARNINGS]:
+        complain(str(warning))
+    if len(warnings) > WARNINGS:
+        complain(f"{len(warnings) - WARNINGS:,} more warnings: `modulog check {rules}` shows all")
 
 
 @contextmanager
@@ -119,6 +131,24 @@ def export(reasoner: Reasoner, out: Path, format: str) -> dict[str, int]:
     except OSError as error:
         raise DataError(f"cannot write to {out}: {error.strerror or error}") from error
     return written
+
+
+def write_rules(ontologies: list[Path], out: Path | None) -> None:
+    """Write the rules of ontologies to a file, as a whole, or to stdout, and say on stderr what was skipped."""
+    from modulog.errors import DataError
+    from modulog.formats.writing import replacing
+    from modulog.ontology.rules import rules_of
+
+    if out is not None and out.is_dir():
+        raise DataError(f"{out}: a folder; --out names a file")
+    made = rules_of(*ontologies)
+    if out is None:
+        sys.stdout.write(str(made))
+    else:
+        with replacing(out) as partial:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text(str(made), encoding="utf-8")
+    complain(made.summary())
 
 
 def _outputs(reasoner: Reasoner) -> list[str] | None:

@@ -31,6 +31,7 @@ LAYERS = [
     {"modules"},
     {"formats", "materialisation", "query"},
     {"maintenance"},
+    {"ontology"},
     {"keeping", "loading", "naming", "engines.registry", "engines.local.backend", "engines.spark"},
     {"answering"},
     {"pipeline", "session"},

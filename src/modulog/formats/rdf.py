@@ -41,10 +41,21 @@ _TYPE = Constant(Kind.IRI, RDF + "type")
 
 
 def read_rdf(
-    path: str | os.PathLike[str], format: str, dictionary: Dictionary, *, graphs: bool = False
+    path: str | os.PathLike[str],
+    format: str,
+    dictionary: Dictionary,
+    *,
+    graphs: bool = False,
+    prefixes: dict[str, str] | None = None,
 ) -> Iterator[Ids]:
-    """The triples of a file in chunks of numbers: subjects, predicates, objects and, if asked for, graphs or NO_GRAPH."""
-    columns = _read_lines(path, format == "nq") if format in ("nt", "nq") else _read_document(path, format)
+    """The triples of a file in chunks of numbers: subjects, predicates, objects and, if asked for, graphs or NO_GRAPH.
+
+    The prefixes of a document are put into `prefixes` when it has been read.
+    """
+    if format in ("nt", "nq"):
+        columns = _read_lines(path, format == "nq")
+    else:
+        columns = _read_document(path, format, {} if prefixes is None else prefixes)
     for hashed in columns:
         yield hashed.encode(dictionary, graphs)
 
@@ -213,11 +224,11 @@ def _mistake(source: str, line: int, column: int | None, reason: str, text: str 
 # ---- Documents
 
 
-def _read_document(path: str | os.PathLike[str], format: str) -> Iterator[_Hashed]:
+def _read_document(path: str | os.PathLike[str], format: str, prefixes: dict[str, str]) -> Iterator[_Hashed]:
     path = Path(path)
     open_stream(path).close()
     opener: Callable[[], Any] = partial(gzip.open if path.suffix.lower() == ".gz" else open, path, "rb")
-    document = Document(opener, format, address(Path(os.path.abspath(path)).as_posix()))
+    document = Document(opener, format, address(Path(os.path.abspath(path)).as_posix()), prefixes)
     try:
         yield from map(_Hashed.of, document.columns())
     except BadDocument as error:

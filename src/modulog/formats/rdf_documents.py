@@ -59,6 +59,8 @@ class Document:
     open: Callable[[], IO[bytes]]
     format: str
     address: str
+    prefixes: dict[str, str] = field(default_factory=dict)
+    """What the document has declared, once it has been read."""
 
     def columns(self) -> Iterator[list[Stretches]]:
         """Subjects, predicates, objects and graphs, piece by piece; BadDocument if something is wrong."""
@@ -80,8 +82,10 @@ class Document:
                     labels.settle(columns)
                     yield columns
                     before += len(columns[0].kinds)
+                self.prefixes.update(getattr(quads, "prefixes", {}))
                 if elements is not None:
                     elements.check()
+                    self.prefixes.update(elements.prefixes)
         except SyntaxError as error:
             line, column = (error.lineno, error.offset) if error.lineno else self._find(None)
             raise BadDocument(line, column, said(error)) from None
@@ -162,6 +166,15 @@ class _Elements:
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._empty = stream, True
         self._expat: XMLParserType | None = ParserCreate()
+        self._expat.StartElementHandler = self._first
+        self.prefixes: dict[str, str] = {}
+
+    def _first(self, _: str, attributes: dict[str, str]) -> None:
+        """Keep the prefixes of the outermost element, which pyoxigraph does not tell."""
+        declared = {name: iri for name, iri in attributes.items() if name.startswith("xmlns:")}
+        self.prefixes.update((name.removeprefix("xmlns:"), iri) for name, iri in declared.items())
+        if self._expat is not None:
+            self._expat.StartElementHandler = None
 
     def read(self, size: int = -1) -> bytes:
         data = self._stream.read(size)

@@ -1,0 +1,94 @@
+"""The report: Markdown, and one page of HTML that needs nothing else, both from the same tables and plots."""
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from benchmarks.papers.journal import Journal
+from benchmarks.papers.plots import Plot, plots
+from benchmarks.papers.tables import NOT_MEASURED, Sheet, sheets
+
+TITLE = "The papers' evaluations, and ours"
+INTRODUCTION = (
+    "Each table of the three papers with its figures, ours for the same task, and the ratio of both techniques on both sides. The papers' machine had two Xeon E5-2640 and 512 GB; "
+    "the data differs where a note says so: compare ratios, not seconds. No time is shown where two techniques gave different answers."
+)
+STYLE = """
+body { font-family: system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #1f2328; line-height: 1.45; }
+table { border-collapse: collapse; font-size: 0.85rem; } .wide { overflow-x: auto; }
+th, td { border: 1px solid #d0d7de; padding: 0.25rem 0.5rem; text-align: right; font-variant-numeric: tabular-nums; }
+th { background: #f6f8fa; font-weight: 600; } td:first-child, td:nth-child(2), th:first-child, th:nth-child(2) { text-align: left; }
+.missing { color: #8c959f; } .plots { display: flex; flex-wrap: wrap; gap: 1rem; } svg { max-width: 100%; height: auto; }
+h2 { margin-top: 2.5rem; } li { font-size: 0.85rem; }
+"""
+
+
+def write_report(journal: Journal, folder: Path) -> tuple[Path, Path]:
+    """Write ``report.md``, ``report.html`` and the plots of the former into a folder; return both."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables, drawn = list(sheets(journal)), list(plots(journal))
+    for number, plot in enumerate(drawn, 1):
+        (folder / f"plot-{number}.svg").write_text(plot.svg + "\n", encoding="utf-8")
+    markdown, page = folder / "report.md", folder / "report.html"
+    markdown.write_text("\n".join(_markdown(journal, tables, drawn)) + "\n", encoding="utf-8")
+    page.write_text("\n".join(_html(journal, tables, drawn)) + "\n", encoding="utf-8")
+    return markdown, page
+
+
+def conditions(journal: Journal) -> list[str]:
+    """Return the machines and versions that were measured with, each once."""
+    machines = dict.fromkeys(
+        ", ".join(f"{key} {value}" for key, value in r.machine.items() if key != "load")
+        for r in journal.records.values()
+        if r.machine
+    )
+    versions = dict.fromkeys(
+        ", ".join(f"{name} {version}" for name, version in r.versions.items())
+        for r in journal.records.values()
+        if r.versions
+    )
+    return [*(f"Machine: {machine}." for machine in machines), *(f"Versions: {used}." for used in versions)]
+
+
+def _markdown(journal: Journal, tables: list[Sheet], drawn: list[Plot]) -> Iterator[str]:
+    yield f"# {TITLE}"
+    yield ""
+    yield INTRODUCTION
+    yield ""
+    yield from (f"- {condition}" for condition in conditions(journal))
+    for sheet in tables:
+        yield ""
+        yield f"## {sheet.title}"
+        yield ""
+        yield f"| {' | '.join(sheet.columns)} |"
+        yield f"|{'|'.join(['---', '---', *['---:'] * (len(sheet.columns) - 2)])}|"
+        yield from (f"| {' | '.join(row)} |" for row in sheet.rows)
+        yield ""
+        yield from (f"- {note}" for note in sheet.notes)
+    if drawn:
+        yield ""
+        yield "## Plots"
+        yield ""
+        yield from (f"![{plot.title}](plot-{number}.svg)" for number, plot in enumerate(drawn, 1))
+
+
+def _html(journal: Journal, tables: list[Sheet], drawn: list[Plot]) -> Iterator[str]:
+    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{escape(TITLE)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{escape(TITLE)}</h1>"
+    yield f"<p>{escape(INTRODUCTION)}</p>"
+    yield f"<ul>{''.join(f'<li>{escape(condition)}</li>' for condition in conditions(journal))}</ul>"
+    for sheet in tables:
+        yield f'<h2>{escape(sheet.title)}</h2>\n<div class="wide"><table>'
+        yield f"<tr>{''.join(f'<th>{escape(column)}</th>' for column in sheet.columns)}</tr>"
+        yield from (f"<tr>{''.join(map(_cell, row))}</tr>" for row in sheet.rows)
+        yield "</table></div>"
+        yield f"<ul>{''.join(f'<li>{escape(note)}</li>' for note in sheet.notes)}</ul>"
+    if drawn:
+        yield f'<h2>Plots</h2>\n<div class="plots">{"".join(plot.svg for plot in drawn)}</div>'
+    yield "</body>\n</html>"
+
+
+def _cell(text: str) -> str:
+    missing = ' class="missing"' if text in (NOT_MEASURED, "–") else ""
+    return f"<td{missing}>{escape(text)}</td>"

@@ -1,0 +1,201 @@
+"""The axioms of a graph, in its order: OWL 2 Mapping to RDF Graphs, section 3.2.5, and what OWL 1 and RDF Schema write in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from modulog.ontology.expressions import (
+    Axiom,
+    Characteristic,
+    ClassAssertion,
+    DataRange,
+    DisjointUnion,
+    Domain,
+    EquivalentClasses,
+    EquivalentProperties,
+    InverseProperties,
+    Named,
+    Or,
+    Property,
+    PropertyAssertion,
+    Range,
+    SubClassOf,
+    SubPropertyOf,
+    Unsaid,
+)
+from modulog.ontology.graph import DEFINING, Graph, Triple, Unreadable
+from modulog.ontology.reasons import CONSTRAINT, DATA, EQUALITY, IMPORTED, UNIQUE_NAMES
+from modulog.ontology.swrl import implication
+from modulog.ontology.vocabulary import DATATYPE, OWL, RDFS, RESERVED, SWRL, TYPE
+from modulog.terms.model import Constant, Kind
+
+Reader = Callable[[Graph, Constant, Constant], Axiom | None]
+
+UNSAID = {
+    "disjointWith": CONSTRAINT,
+    "propertyDisjointWith": CONSTRAINT,
+    "sameAs": EQUALITY,
+    "differentFrom": UNIQUE_NAMES,
+    "hasKey": EQUALITY,
+}
+"""Properties of OWL whose axioms no rule says."""
+
+UNSAID_TYPES = {
+    "FunctionalProperty": EQUALITY,
+    "InverseFunctionalProperty": EQUALITY,
+    "AsymmetricProperty": CONSTRAINT,
+    "IrreflexiveProperty": CONSTRAINT,
+    "AllDisjointClasses": CONSTRAINT,
+    "AllDisjointProperties": CONSTRAINT,
+    "AllDifferent": UNIQUE_NAMES,
+    "NegativePropertyAssertion": CONSTRAINT,
+}
+"""Types of properties and of axioms that no rule says."""
+
+_CHARACTERISTICS: dict[str, Literal["Symmetric", "Transitive", "Reflexive"]] = {
+    "SymmetricProperty": "Symmetric",
+    "TransitiveProperty": "Transitive",
+    "ReflexiveProperty": "Reflexive",
+}
+_LISTED = ("members", "distinctMembers")
+
+
+def axioms_of(graph: Graph) -> Iterator[Axiom]:
+    """Every axiom; declarations and annotations are none."""
+    for triple in graph.triples:
+        try:
+            axiom = _axiom(graph, triple)
+        except Unreadable as error:
+            subject, predicate, object_ = triple
+            axiom = Unsaid(_word(predicate), (subject, object_), f"cannot be read: {error}")
+        if axiom is not None:
+            yield axiom
+
+
+def _axiom(graph: Graph, triple: Triple) -> Axiom | None:
+    subject, predicate, object_ = triple
+    if predicate == TYPE:
+        return _typed(graph, subject, object_)
+    if (reader := _READERS.get(predicate)) is not None:
+        return reader(graph, subject, object_)
+    if predicate.startswith(OWL):
+        return _owl(graph, subject, predicate.removeprefix(OWL), object_)
+    if _relates(graph, predicate):
+        return PropertyAssertion(Property(predicate), subject, object_)
+    return None
+
+
+def _relates(graph: Graph, iri: str) -> bool:
+    """Whether a property is declared to relate individuals to each other or to literals, not only to annotate."""
+    node = Constant(Kind.IRI, iri)
+    stated = graph.has_type(node, OWL + "ObjectProperty") or graph.has_type(node, OWL + "DatatypeProperty")
+    return stated and not iri.startswith(RESERVED) and not graph.has_type(node, OWL + "AnnotationProperty")
+
+
+# ---- Types
+
+
+def _typed(graph: Graph, subject: Constant, of: Constant) -> Axiom | None:
+    """A characteristic of a property, an axiom about several things, or an individual of a class."""
+    if of.kind == Kind.IRI and of.text.startswith(OWL):
+        word = of.text.removeprefix(OWL)
+        if word in UNSAID_TYPES:
+            return _unsaid_type(graph, subject, word)
+        if word in _CHARACTERISTICS:
+            return Characteristic(_CHARACTERISTICS[word], graph.property(subject))
+    if of.kind == Kind.IRI and of.text == SWRL + "Imp":
+        return implication(graph, subject)
+    if of.kind == Kind.IRI and of.text.startswith(RESERVED):
+        return None
+    return ClassAssertion(subject, graph.expression(of))
+
+
+def _unsaid_type(graph: Graph, subject: Constant, word: str) -> Axiom:
+    if word.endswith("Property"):
+        return Unsaid(word.removesuffix("Property"), (graph.property(subject),), UNSAID_TYPES[word])
+    listed = [members for at in _LISTED for members in graph.objects(subject, OWL + at)]
+    of_classes = word == "AllDisjointClasses"
+    parts = tuple(
+        graph.expression(member) if of_classes else member
+        for members in listed
+        for member in graph.members(members)
+    )
+    if word == "NegativePropertyAssertion":
+        words = ("sourceIndividual", "assertionProperty", "targetIndividual", "targetValue")
+        parts = tuple(found for at in words for found in graph.objects(subject, OWL + at))
+    return Unsaid(word, parts, UNSAID_TYPES[word])
+
+
+# ---- Predicates
+
+
+def _sub_class(graph: Graph, sub: Constant, super_: Constant) -> Axiom:
+    return SubClassOf(graph.expression(sub), graph.expression(super_))
+
+
+def _equivalent(graph: Graph, first: Constant, second: Constant) -> Axiom:
+    classes = graph.expression(first), graph.expression(second)
+    if any(isinstance(found, DataRange) for found in classes):
+        return Unsaid("EquivalentTo", classes, DATA)
+    return EquivalentClasses(*classes)
+
+
+def _inverse(graph: Graph, first: Constant, second: Constant) -> Axiom | None:
+    """A blank node that is the inverse of a property is a property, not an axiom."""
+    if first.kind == Kind.BLANK:
+        return None
+    return InverseProperties(graph.property(first), graph.property(second))
+
+
+def _chain(graph: Graph, super_: Constant, chain: Constant) -> Axiom:
+    links = tuple(graph.property(link) for link in graph.members(chain))
+    if not links:
+        raise Unreadable("a chain of no properties")
+    return SubPropertyOf(links, graph.property(super_))
+
+
+_READERS: dict[str, Reader] = {
+    RDFS + "subClassOf": _sub_class,
+    RDFS + "subPropertyOf": lambda g, s, o: SubPropertyOf((g.property(s),), g.property(o)),
+    RDFS + "domain": lambda g, s, o: Domain(g.property(s), g.expression(o)),
+    RDFS + "range": lambda g, s, o: Range(g.property(s), g.expression(o)),
+    OWL + "equivalentClass": _equivalent,
+    OWL + "equivalentProperty": lambda g, s, o: EquivalentProperties(g.property(s), g.property(o)),
+    OWL + "inverseOf": _inverse,
+    OWL + "propertyChainAxiom": _chain,
+    OWL + "disjointUnionOf": lambda g, s, o: DisjointUnion(g.expression(s), Or(g.parts(o))),
+    OWL + "imports": lambda g, s, o: Unsaid("Import", (o,), IMPORTED),
+}
+
+
+def _owl(graph: Graph, subject: Constant, word: str, object_: Constant) -> Axiom | None:
+    """Axioms with a predicate of OWL that has no reader of its own; all others belong to expressions or annotate."""
+    if word in UNSAID:
+        return _unsaid(graph, subject, word, object_)
+    if subject.kind != Kind.IRI or graph.has_type(subject, DATATYPE):
+        return None
+    if word in DEFINING:
+        return EquivalentClasses(Named(subject.text), graph.built(word, object_))
+    if word in ("onProperty", "onProperties"):
+        found = tuple(graph.restrictions(subject))
+        if len(found) != 1:
+            raise Unreadable(
+                "a restriction that restricts nothing" if not found else "several restrictions in one"
+            )
+        return EquivalentClasses(Named(subject.text), found[0])
+    return None
+
+
+def _unsaid(graph: Graph, subject: Constant, word: str, object_: Constant) -> Axiom:
+    if word == "disjointWith":
+        return Unsaid("DisjointWith", (graph.expression(subject), graph.expression(object_)), UNSAID[word])
+    if word == "hasKey":
+        keys = tuple(graph.property(key) for key in graph.members(object_))
+        return Unsaid("HasKey", (graph.expression(subject), *keys), UNSAID[word])
+    name = {"propertyDisjointWith": "DisjointWith", "sameAs": "SameAs"}.get(word, "DifferentFrom")
+    return Unsaid(name, (subject, object_), UNSAID[word])
+
+
+def _word(iri: str) -> str:
+    return iri.rpartition("#")[2].rpartition("/")[2]

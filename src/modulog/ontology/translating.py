@@ -1,0 +1,263 @@
+"""Axioms to rules: what OWL 2 RL can say, as Datalog, with a reason for everything else.
+
+An axiom is brought into the form *class on the left, class on the right*. The left becomes bodies (`bodies`); what stands on the right becomes heads: a
+class, a value, or behind `only` a further class for what the property leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from modulog.language.model import Atom, Rule, Term, Variable
+from modulog.ontology.bodies import (
+    BUILT_IN,
+    Bodies,
+    Body,
+    Fresh,
+    bodies,
+    class_atom,
+    property_atom,
+    related,
+)
+from modulog.ontology.expressions import (
+    And,
+    Axiom,
+    Cardinality,
+    Characteristic,
+    ClassAssertion,
+    ClassAtom,
+    ClassExpression,
+    DataRange,
+    DisjointUnion,
+    Domain,
+    EquivalentClasses,
+    EquivalentProperties,
+    HasSelf,
+    HasValue,
+    Implication,
+    InverseProperties,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    PropertyAssertion,
+    PropertyAtom,
+    Range,
+    Some,
+    SubClassOf,
+    SubPropertyOf,
+    Unsaid,
+)
+from modulog.ontology.reasons import (
+    ALL_PAIRS,
+    CARDINALITY,
+    CHOICE,
+    CONSTRAINT,
+    CREATES,
+    DATA,
+    EQUALITY,
+    EVERYTHING_HOLDS,
+    NOTHING_HOLDS,
+    SAYS_NOTHING,
+)
+from modulog.ontology.settling import settle
+from modulog.ontology.vocabulary import NOTHING, UNIVERSAL
+
+Statement = Rule | Atom
+"""A rule or, without a body, a fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What became of an axiom: statements, and reasons for what is missing."""
+
+    statements: tuple[Statement, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What holds wherever a body is satisfied: a head, perhaps under further atoms, or the reason why none can say it."""
+
+    head: Atom | None = None
+    under: tuple[Atom, ...] = ()
+    reason: str | None = None
+
+
+def translate(axiom: Axiom) -> Translation:
+    """The rules of an axiom.
+
+    >>> from modulog.language.printer import print_rule
+    >>> axiom = SubClassOf(And((Named("u:A"), Some(Property("u:p"), Named("u:B")))), Named("u:C"))
+    >>> [print_rule(rule) for rule in translate(axiom).statements]
+    ['<u:C>(?x) :- <u:A>(?x), <u:p>(?x, ?y), <u:B>(?y) .']
+    """
+    if isinstance(axiom, Unsaid):
+        return Translation(reasons=(axiom.reason,))
+    statements: dict[Statement, None] = {}
+    reasons: dict[str, None] = {}
+    holds_anyway = False
+    for found, claims in _parts(axiom, Fresh()):
+        reasons.update(dict.fromkeys(found.reasons))
+        for claim in claims:
+            if claim.reason is not None or claim.head is None:
+                reasons.setdefault(claim.reason or SAYS_NOTHING)
+                continue
+            for body in found.found:
+                made = settle(claim.head, Body((*body.atoms, *claim.under), body.values))
+                holds_anyway = holds_anyway or made is None
+                if made is not None:
+                    statements.setdefault(made)
+    if not statements and not reasons:
+        reasons.setdefault(SAYS_NOTHING if holds_anyway else NOTHING_HOLDS)
+    if statements or len(reasons) > 1:
+        # What holds anyway is not missing from an axiom that says more.
+        reasons.pop(EVERYTHING_HOLDS, None)
+    return Translation(tuple(statements), tuple(reasons))
+
+
+Part = tuple[Bodies, list[_Claim]]
+
+
+def _parts(axiom: Axiom, fresh: Fresh) -> Iterator[Part]:
+    """The implications that an axiom consists of: bodies, and what follows from each of them."""
+    x = fresh.variable()
+    match axiom:
+        case SubClassOf(sub, super_):
+            yield _inclusion(sub, super_, x, fresh)
+        case EquivalentClasses(first, second):
+            yield _inclusion(first, second, x, fresh)
+            yield _inclusion(second, first, x, fresh)
+        case DisjointUnion(whole, parts):
+            yield _inclusion(parts, whole, x, fresh)
+            yield bodies(whole, x, fresh), [_Claim(reason=CHOICE), _Claim(reason=CONSTRAINT)]
+        case ClassAssertion(individual, of):
+            yield Bodies((Body(),)), list(_claims(of, individual, fresh))
+        case Implication():
+            yield _implication(axiom, fresh)
+        case Domain(property_, of):
+            yield related(property_, x, fresh.variable()), list(_claims(of, x, fresh))
+        case Range(property_, of):
+            yield related(property_, fresh.variable(), x), list(_claims(of, x, fresh))
+        case _:
+            yield from _about_properties(axiom, fresh)
+
+
+def _about_properties(axiom: Axiom, fresh: Fresh) -> Iterator[Part]:
+    x, y = fresh.variable(), fresh.variable()
+    match axiom:
+        case SubPropertyOf(chain, super_):
+            ends = [x, *(fresh.variable() for _ in chain[1:]), y]
+            found = Bodies((Body(),))
+            for link, (start, end) in zip(chain, pairwise(ends), strict=True):
+                found = found.join(related(link, start, end))
+            yield found, [_relates(super_, x, y)]
+        case EquivalentProperties(first, second):
+            yield related(first, x, y), [_relates(second, x, y)]
+            yield related(second, x, y), [_relates(first, x, y)]
+        case InverseProperties(first, second):
+            yield related(first, x, y), [_relates(second, y, x)]
+            yield related(second, x, y), [_relates(first, y, x)]
+        case Characteristic("Symmetric", property_):
+            yield related(property_, x, y), [_relates(property_, y, x)]
+        case Characteristic("Transitive", property_):
+            z = fresh.variable()
+            steps = related(property_, x, y).join(related(property_, y, z))
+            yield steps, [_relates(property_, x, z)]
+        case Characteristic("Reflexive", property_):
+            yield Bodies((Body(),)), [_relates(property_, x, x)]
+        case PropertyAssertion(property_, subject, object_):
+            yield Bodies((Body(),)), [_relates(property_, subject, object_)]
+
+
+def _inclusion(sub: ClassExpression, super_: ClassExpression, x: Variable, fresh: Fresh) -> Part:
+    return bodies(sub, x, fresh), list(_claims(super_, x, fresh))
+
+
+def _implication(axiom: Implication, fresh: Fresh) -> Part:
+    found = Bodies((Body(),))
+    for atom in axiom.body:
+        if isinstance(atom, ClassAtom):
+            found = found.join(bodies(atom.of, atom.term, fresh))
+        else:
+            found = found.join(related(atom.property, atom.subject, atom.object))
+    return found, [claim for head in axiom.heads for claim in _head_claims(head, fresh)]
+
+
+def _head_claims(atom: ClassAtom | PropertyAtom, fresh: Fresh) -> Iterator[_Claim]:
+    if isinstance(atom, PropertyAtom):
+        yield _relates(atom.property, atom.subject, atom.object)
+    else:
+        yield from _claims(atom.of, atom.term, fresh)
+
+
+# ---- The right
+
+
+def _claims(expression: ClassExpression, term: Term, fresh: Fresh) -> Iterator[_Claim]:
+    """What follows for a term that is an instance of a class."""
+    match expression:
+        case Named(iri) if iri in UNIVERSAL:
+            yield _Claim(reason=EVERYTHING_HOLDS)
+        case Named(iri) if iri != NOTHING:
+            yield _Claim(class_atom(iri, term))
+        case And(parts):
+            if not parts:
+                yield _Claim(reason=EVERYTHING_HOLDS)
+            for part in parts:
+                yield from _claims(part, term, fresh)
+        case Or((only,)):
+            yield from _claims(only, term, fresh)
+        case Only(property_, filler):
+            yield from _through(property_, filler, term, fresh)
+        case HasValue(property_, value) | Some(property_, OneOf((value,))):
+            yield _relates(property_, term, value)
+        case HasSelf(property_):
+            yield _relates(property_, term, term)
+        case _:
+            yield _Claim(reason=_unsaid(expression))
+
+
+def _through(property_: Property, filler: ClassExpression, term: Term, fresh: Fresh) -> Iterator[_Claim]:
+    """What follows for everything that a property leads to."""
+    if property_.iri in BUILT_IN:
+        yield _Claim(reason=ALL_PAIRS)
+        return
+    other = fresh.variable()
+    step = property_atom(property_, term, other)
+    for claim in _claims(filler, other, fresh):
+        yield claim if claim.head is None else _Claim(claim.head, (step, *claim.under))
+
+
+def _relates(property_: Property, subject: Term, object_: Term) -> _Claim:
+    if property_.iri in BUILT_IN:
+        return _Claim(reason=EVERYTHING_HOLDS if "#top" in property_.iri else CONSTRAINT)
+    return _Claim(property_atom(property_, subject, object_))
+
+
+def _unsaid(expression: ClassExpression) -> str:
+    """Why no head says that something is an instance of a class."""
+    match expression:
+        case Or(parts) if parts:
+            return CHOICE
+        case Some() | Cardinality("min", 1):
+            return CREATES
+        case OneOf(members) if members:
+            return EQUALITY
+        case Cardinality("min", 0):
+            return EVERYTHING_HOLDS
+        case Cardinality("max", 0) | Cardinality("exactly", 0):
+            return CONSTRAINT
+        case Cardinality("max"):
+            return EQUALITY
+        case Cardinality():
+            return CARDINALITY
+        case DataRange():
+            return DATA
+        case Not() | Named() | Or() | OneOf():
+            return CONSTRAINT
+    return SAYS_NOTHING
