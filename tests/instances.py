@@ -6,7 +6,7 @@ Clauses are read as data; how they are joined here shares nothing with the packa
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 Fact = tuple[int, ...]
@@ -73,4 +73,22 @@ def transitive(pairs: Iterable[Fact]) -> set[Fact]:
     while wave:
         wave = {(a, c) for a, b in wave for c in following[b]} - found
         found |= wave
+    return found
+
+
+def closed(start: Iterable[Fact], relation: Any, clauses: Sequence[Any]) -> set[Fact]:
+    """The least set that has the given facts of a relation and everything that clauses derive for it."""
+    found, before = set(start), -1
+    others: dict[int, set[Fact]] = {}
+
+    def facts(read: Any) -> set[Fact]:
+        if read is relation:
+            return found
+        if id(read) not in others:
+            others[id(read)] = facts_of(read)
+        return others[id(read)]
+
+    while len(found) > before:
+        before = len(found)
+        found = found | set(heads(clauses, facts))
     return found

@@ -25,7 +25,7 @@ from modulog.materialisation.facts import Facts
 from modulog.materialisation.materialise import Observer, materialise, silent
 from modulog.materialisation.statistics import RoundStatistics, Statistics
 from modulog.planning.pipeline import DEFAULT, Switches, make_plan
-from modulog.planning.plan import Plan
+from modulog.planning.plan import Link, Plan
 from modulog.terms.python import IRI
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ class Reasoner(Answering):
         self._counted = True  # whether the statistics know how many facts there are
         self._pending = False  # facts were staged since the last materialisation or update
         self._staged = False
+        self._known: tuple[int, dict[Predicate, Link]] = (-1, {})  # the links of all predicates
 
     # ---- The store
 
@@ -280,7 +281,8 @@ class Reasoner(Answering):
         >>> change.added, change.deleted, sorted(r.rows("path"))
         ({'path': 2}, {'path': 2}, [('b', 'c'), ('b', 'd'), ('c', 'd')])
         """
-        self.materialise()
+        if self._statistics is None or self._pending:  # otherwise it would only count
+            self.materialise()
         minus = self._loader.given(delete or {}, leaving=True)
         return self._apply(minus, self._loader.given(add or {}))
 
@@ -288,7 +290,10 @@ class Reasoner(Answering):
         assert self._maintenance is not None
         net = self._maintenance.update(minus, plus)
         self._pending = self._counted = False
-        return change_of(net, {p: self._facts.link(p) for p in self.predicates()}, self._named, self._backend)
+        if self._known[0] != len(self._facts.explicit):  # every update needs them, few updates change them
+            links = {p: self._facts.link(p) for p in self.predicates()}
+            self._known = (len(self._facts.explicit), links)
+        return change_of(net, self._known[1], self._named, self._backend)
 
     @property
     def statistics(self) -> Statistics | None:

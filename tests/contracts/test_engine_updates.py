@@ -116,7 +116,7 @@ def test_filters_over_layers(
     expected = {"all": now, "old": now - leave, "kept": facts - (gone - come), "either": facts | come}[
         version
     ]
-    left = p.Rows(engine.table(("y",), table_of(engine, 1, [(k,) for k in range(9)]).ids))
+    left = p.Rows(table_of(engine, 1, [(k,) for k in range(9)]), ("y",))
     for kind, wanted in ((p.SemiJoin, True), (p.AntiJoin, False)):
         found = bag_of(engine.evaluate(kind(left, p.Read(relation, ("x", "y"), version), ("y",))), ("y",))
         assert found == Counter((k,) for k in range(9) if (k in {y for _, y in expected}) == wanted)
@@ -124,3 +124,26 @@ def test_filters_over_layers(
         engine.evaluate(p.Join(left, p.Read(relation, ("x", "y"), version), ("x", "y"))), ("x", "y")
     )
     assert pairs == Counter(expected)
+
+
+@pytest.mark.usefixtures("limits")
+@given(facts=EDGES, other=EDGES, first=st.booleans(), data=st.data())
+def test_facts_that_are_known_to_be_there(
+    make_engine: Any, facts: set[Row], other: set[Row], first: bool, data: st.DataObject
+) -> None:
+    """What leaves is the same whether or not work says that its facts are there; work that does not say so beside it, and facts that left before, count."""
+    engine = make_engine(terms=9)
+    relation = fill(engine, 2, facts)
+    relation.merge()
+    relation.begin()
+    known = data.draw(st.sets(st.sampled_from(sorted(facts)))) if facts else set()
+    gone = set() if first else set(sorted(known)[:2])
+    if gone:
+        relation.retract(table_of(engine, 2, gone))
+    project = [p.Project(p.Rows(table_of(engine, 2, rows)), ("c0", "c1"), "keep") for rows in (known, other)]
+    engine.run(
+        [p.Work(relation, project[0], 1, there=True), p.Work(relation, project[1], 2)][: 1 + bool(other)]
+    )
+    relation.derive(leaving=True)
+    found = bag_of(relation.scan(("x", "y"), "delta"), ("x", "y"))
+    assert found == Counter((known | other) & (facts - gone))

@@ -51,7 +51,7 @@ def wrong(name: str) -> Modes:
 
 
 def test_e1_facts_with_a_nonrecursive_derivation_left(undo: pytest.MonkeyPatch) -> None:
-    undo.setattr(Support, "spare", lambda self: self.relation.size("delta"))
+    undo.setattr(Support, "spare", lambda self, first: self.relation.size("delta"))
     assert wrong("e1") == {m for m in EVERY if m[1] in ("auto", "dredc")}
 
 
@@ -117,6 +117,7 @@ def let_old_facts_come(undo: pytest.MonkeyPatch) -> None:
     undo.setattr(PlainRelation, "derive", remembering)
     undo.setattr(Versions, "layers", extended)
     undo.setattr(Versions, "size", larger)
+    undo.setattr(PlainRelation, "size", lambda self, version: self.versions.size(version))
     undo.setattr(Versions, "begin", forgetting)
 
 
@@ -233,10 +234,10 @@ def test_e11_over_deletion_up_to_the_upper_bound(undo: pytest.MonkeyPatch) -> No
     looked: set[int] = set()
     spare, begin = Support.spare, Support.begin
 
-    def once(self: Support) -> int:
-        first = id(self) not in looked
+    def once(self: Support, first: bool) -> int:
+        fresh = id(self) not in looked
         looked.add(id(self))
-        return spare(self) if first else self.relation.size("delta")
+        return spare(self, first) if fresh else self.relation.size("delta")
 
     def starting(self: Support) -> None:
         looked.discard(id(self))

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from module_programs import Story, story
 from modulog import Reasoner
+from properties.test_maintenance import as_python, truths
 from spark.whole import all_rows
+from strategies import Facts
+from values import rows_of_python, rows_to_python
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -61,3 +65,38 @@ def test_updates_equal_the_local_engine(
                 assert sorted(found[predicate.name]) == sorted(here.rows(predicate.name)), predicate
         some = next(iter(changes[1].deleted))
         assert sorted(changes[0].rows(some, deleted=True)) == sorted(changes[1].rows(some, deleted=True))
+
+
+# (seed, facts that the driver may take, updates): all on Spark; all on the driver; back and forth between them.
+STORIES = [(1, 0, 2), (2, 0, 2), (3, 100_000, 6), (4, 100_000, 6), (5, 12, 3), (6, 25, 3)]
+
+
+@pytest.mark.parametrize(("seed", "local_limit", "updates"), STORIES)
+def test_random_programs_with_updates(spark: Any, seed: int, local_limit: int, updates: int) -> None:
+    tell(story(seed, updates), spark, local_limit)
+
+
+def tell(it: Story, spark: Any, local_limit: int, **options: Any) -> None:
+    """A random program through its updates: after each, what the oracle derives, and the difference to before."""
+    expected = truths(it)
+    with Reasoner(it.shuffled(it.seed), spark=spark, local_limit=local_limit, **options) as r:
+        for p, rows in it.case.facts.items():
+            r.add(p, rows_to_python(rows))
+        assert facts_of_all(r) == expected[0], it
+        for update, before, after in zip(it.updates, expected, expected[1:], strict=False):
+            change = r.update(add=as_python(update.add), delete=as_python(update.delete))
+            assert facts_of_all(r) == after, it
+            assert change.added == sizes(after, before) and change.deleted == sizes(before, after), it
+
+
+def facts_of_all(r: Reasoner) -> Facts:
+    """All facts, none twice."""
+    found = {p: rows_of_python(rows) for p, rows in all_rows(r).items()}
+    for p, rows in found.items():
+        assert len(rows) == len(set(rows)) == r.count(p), p
+    return {p: set(rows) for p, rows in found.items() if rows}
+
+
+def sizes(these: Facts, those: Facts) -> dict[str, int]:
+    """How many facts of each predicate are in these only."""
+    return {p: n for p, rows in these.items() if (n := len(rows - those.get(p, set())))}

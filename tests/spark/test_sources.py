@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from modulog.engines.spark.errors import translate, translated
-from modulog.engines.spark.sources import facts_of_triples, from_frame, read
+from modulog.engines.spark.sources import from_frame, read
 from modulog.errors import DataError, EngineError, EngineUnavailable
 from modulog.formats import DataWarning
 from modulog.formats.csv import read_csv
@@ -175,16 +175,6 @@ def test_ntriples(spark: Any, folder: Path) -> None:
     (folder / "f.nt").write_text(TRIPLES)
     source = read(spark, str(folder / "f.nt"), "nt")
     assert rows(source.frame) == sorted(FACTS)
-    facts = facts_of_triples(source.frame)
-    assert rows(facts[1]) == [("<http://a/C>", S)]
-    assert rows(facts[2]) == sorted(
-        [
-            ("<http://a/p>", S, "\x01x"),
-            (f"<{RDF}type>", "\x07b", "\x07c"),
-            ("<http://a/p>", S, "\x021"),
-            ("<http://a/q>", "\x06http://a/é", '\x08fr\x00ch"at'),
-        ]
-    )
 
 
 def test_nquads(spark: Any, folder: Path) -> None:

@@ -143,23 +143,17 @@ def test_single_constants(mixed: SparkTerms) -> None:
 def test_frames_there_and_back(spark: Any, tmp_path: Path, broadcast_terms: int) -> None:
     terms = SparkTerms(spark, str(tmp_path), broadcast_terms=broadcast_terms)
     rows = [(key(a), key(b), key(c)) for a in MIXED[:4] for b in MIXED[4:8] for c in MIXED[8:]]
-    wide = frame(spark, rows, ["k0", "name", "k1"])
-    narrow = frame(spark, [(key(MIXED[0]),), (key(constant("other")),)], ["k0"])
-    staged = terms.stage([wide, narrow])
-    ids, few = terms.encode_all(staged)
-    assert (ids.columns, few.columns) == (["c0", "name", "c1"], ["c0"])
+    (wide,) = terms.stage([frame(spark, rows, ["k0", "name", "k1"])])
+    assert terms.grow(wide.selectExpr("k0 as key").union(wide.select("k1"))) == len(MIXED) - 4
+    ids = terms.encode(wide, {"k0": "c0", "k1": "c1"})
+    assert ids.columns == ["c0", "name", "c1"]
     back = terms.decode(ids, {"c0": "k0", "c1": "k1"})
     assert back.columns == ["k0", "name", "k1"]
     assert sorted(map(tuple, back.collect())) == sorted(rows)
-    assert sorted(table(terms)[r.c0] for r in few.collect()) == sorted(
-        [key(MIXED[0]), key(constant("other"))]
-    )
 
 
-def test_growth_without_columns(spark: Any, terms: SparkTerms) -> None:
-    empty = frame(spark, [("a",)], ["k0"]).select()
-    assert terms.encode_all(terms.stage([empty]))[0].count() == 1
-    assert len(terms) == 0
+def test_growth_by_nothing(spark: Any, terms: SparkTerms) -> None:
+    assert terms.grow(keys(spark, [])) == 0 and len(terms) == 0
 
 
 @pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])

@@ -355,6 +355,9 @@ class Work:
     label: object = ""  # what statistics call it
     rows: int = 0  # how many rows the expression gave, set by the engine
     seconds: float = 0.0
+    there: bool = (
+        False  # whether all of the facts held when the update began, which an engine need not look up then
+    )
 
 
 class Engine(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from modulog.kernels.compiled import kernel
-from modulog.kernels.types import Columns, Integers, Mask, Words
+from modulog.kernels.types import Columns, Integers, Words
 
 
 @kernel
@@ -38,56 +38,86 @@ def lower_bound(word: Integers | Columns, low: int, high: int, key: int) -> int:
 
 
 @kernel
+def matching(words: Words, starts: Columns, base: int, shift: int, keys: Columns, i: int) -> tuple[int, int]:
+    """The range [low, high) of the facts that begin with column i of the keys, of which there is at least one."""
+    bound, first, k = keys.shape[0], words[0], int(keys[0, i])
+    b = (k - base) >> shift
+    if b < 0 or b >= len(starts) - 1:
+        return 0, 0
+    low, high = int(starts[b]), int(starts[b + 1])
+    if bound == 1:
+        if shift > 0:
+            low = lower_bound(first, low, high, k << 32)
+            high = lower_bound(first, low, high, (k + 1) << 32)
+        return low, high
+    key = (k << 32) | int(keys[1, i])
+    low = lower_bound(first, low, high, key)
+    high = lower_bound(first, low, high, key + 1)
+    for j in range(2, bound, 2):
+        word = words[j // 2]
+        key, step = int(keys[j, i]) << 32, 1 << 32
+        if j + 1 < bound:
+            key, step = key | int(keys[j + 1, i]), 1
+        low = lower_bound(word, low, high, key)
+        high = lower_bound(word, low, high, key + step)
+    return low, high
+
+
+@kernel
 def find(words: Words, starts: Columns, base: int, shift: int, keys: Columns) -> tuple[Columns, Columns]:
     """For each column of keys, the range [low, high) of the facts that begin with it."""
-    bound, n = keys.shape
-    lows, highs = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    buckets, first = len(starts) - 1, words[0]
-    if bound == 0:
+    lows, highs = np.zeros(keys.shape[1], np.int32), np.zeros(keys.shape[1], np.int32)
+    if keys.shape[0] == 0:
         highs[:] = words.shape[1]
         return lows, highs
-    for i in range(n):
-        k = int(keys[0, i])
-        b = (k - base) >> shift
-        if b < 0 or b >= buckets:
-            continue
-        low, high = int(starts[b]), int(starts[b + 1])
-        if bound == 1:
-            if shift > 0:
-                low = lower_bound(first, low, high, k << 32)
-                high = lower_bound(first, low, high, (k + 1) << 32)
-        else:
-            key = (k << 32) | int(keys[1, i])
-            low = lower_bound(first, low, high, key)
-            high = lower_bound(first, low, high, key + 1)
-            for j in range(2, bound, 2):
-                word = words[j // 2]
-                key, step = int(keys[j, i]) << 32, 1 << 32
-                if j + 1 < bound:
-                    key, step = key | int(keys[j + 1, i]), 1
-                low = lower_bound(word, low, high, key)
-                high = lower_bound(word, low, high, key + step)
-        lows[i], highs[i] = low, high
+    for i in range(keys.shape[1]):
+        lows[i], highs[i] = matching(words, starts, base, shift, keys, i)
     return lows, highs
+
+
+@kernel
+def count_matching(
+    words: Words, starts: Columns, base: int, shift: int, keys: Columns, sign: int, counts: Integers
+) -> None:
+    """Add to each count, or with sign -1 subtract, how many facts begin with that column of keys."""
+    if keys.shape[0] == 0:
+        counts += sign * words.shape[1]
+        return
+    for i in range(keys.shape[1]):
+        low, high = matching(words, starts, base, shift, keys, i)
+        counts[i] += sign * (high - low)
+
+
+@kernel
+def position(words: Words, starts: Columns, base: int, shift: int, facts: Words, i: int) -> int:
+    """The position of fact i, packed in the same order, among the sorted words; -1 if it is absent."""
+    b = ((facts[0, i] >> 32) - base) >> shift
+    if b < 0 or b >= len(starts) - 1:
+        return -1
+    low, high = lower_bound(words[0], int(starts[b]), int(starts[b + 1]), facts[0, i]), int(starts[b + 1])
+    for w in range(1, words.shape[0]):
+        high = lower_bound(words[w - 1], low, high, facts[w - 1, i] + 1)
+        low = lower_bound(words[w], low, high, facts[w, i])
+    return low if low < high and words[-1, low] == facts[-1, i] else -1
 
 
 @kernel
 def find_facts(words: Words, starts: Columns, base: int, shift: int, facts: Words) -> Columns:
     """The position of each fact, packed in the same order, among the sorted words; -1 where it is absent."""
-    n, buckets, first = facts.shape[1], len(starts) - 1, words[0]
-    result = np.full(n, -1, np.int32)
-    for i in range(n):
-        b = ((facts[0, i] >> 32) - base) >> shift
-        if b < 0 or b >= buckets:
-            continue
-        low = lower_bound(first, int(starts[b]), int(starts[b + 1]), facts[0, i])
-        high = int(starts[b + 1])
-        for w in range(1, words.shape[0]):
-            high = lower_bound(words[w - 1], low, high, facts[w - 1, i] + 1)
-            low = lower_bound(words[w], low, high, facts[w, i])
-        if low < high and words[-1, low] == facts[-1, i]:
-            result[i] = low
+    result = np.empty(facts.shape[1], np.int32)
+    for i in range(facts.shape[1]):
+        result[i] = position(words, starts, base, shift, facts, i)
     return result
+
+
+@kernel
+def tally_facts(
+    words: Words, starts: Columns, base: int, shift: int, facts: Words, sign: int, counts: Integers
+) -> None:
+    """Add the sign to the count of each fact, packed in the same order, that is among the sorted words."""
+    for i in range(facts.shape[1]):
+        if position(words, starts, base, shift, facts, i) >= 0:
+            counts[i] += sign
 
 
 @kernel
@@ -130,13 +160,6 @@ def some(lows: Columns, highs: Columns) -> bool:
 
 
 @kernel
-def add_lengths(lows: Columns, highs: Columns, sign: int, counts: Integers) -> None:
-    """Add the length of each range, or with sign -1 subtract it."""
-    for i in range(len(counts)):
-        counts[i] += sign * (int(highs[i]) - int(lows[i]))
-
-
-@kernel
 def count_leading(word: Integers) -> int:
     """How many different first arguments sorted facts have."""
     count = 0
@@ -158,14 +181,6 @@ def count_distinct(column: Columns, low: int, high: int) -> int:
             seen[v >> 3] |= bit
             count += 1
     return count
-
-
-@kernel
-def nonempty(lows: Columns, highs: Columns, mask: Mask) -> None:
-    """Mark the rows whose range is not empty."""
-    for i in range(len(mask)):
-        if highs[i] > lows[i]:
-            mask[i] = True
 
 
 @kernel

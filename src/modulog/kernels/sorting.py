@@ -124,6 +124,15 @@ def compare(a: Words, i: int, b: Words, j: int) -> int:
 
 
 @kernel
+def is_increasing(words: Words) -> bool:
+    """Whether the facts are sorted and all different."""
+    for i in range(1, words.shape[1]):
+        if compare(words, i - 1, words, i) >= 0:
+            return False
+    return True
+
+
+@kernel
 def distinct(words: Words) -> Words:
     """Sorted facts without repetitions."""
     n = words.shape[1]
@@ -213,6 +222,32 @@ def change(words: Words, gone: Words, come: Words) -> Words:
     for w in range(words.shape[0]):
         result[w, o:] = words[w, i:]
     return result
+
+
+@kernel
+def exchange(words: Words, gone: Words, others: Words, unwanted: Words) -> Words:
+    """Sorted facts without those of gone, together with the others without the unwanted; no fact comes from both."""
+    n, m = words.shape[1], others.shape[1]
+    result = np.empty((words.shape[0], n + m), np.int64)
+    i = j = g = u = o = 0
+    while i < n or j < m:
+        if j == m or (i < n and compare(words, i, others, j) < 0):
+            while g < gone.shape[1] and compare(gone, g, words, i) < 0:
+                g += 1
+            if g == gone.shape[1] or compare(gone, g, words, i) != 0:
+                for w in range(words.shape[0]):
+                    result[w, o] = words[w, i]
+                o += 1
+            i += 1
+        else:
+            while u < unwanted.shape[1] and compare(unwanted, u, others, j) < 0:
+                u += 1
+            if u == unwanted.shape[1] or compare(unwanted, u, others, j) != 0:
+                for w in range(words.shape[0]):
+                    result[w, o] = others[w, j]
+                o += 1
+            j += 1
+    return result[:, :o].copy()
 
 
 @kernel

@@ -6,11 +6,11 @@ nonrecursive derivation left; rederive; insert. D and A are kept by the relation
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from time import perf_counter
 
-from modulog.engines.protocol import Relation, Work
+from modulog.engines.protocol import Relation, Version, Work
 from modulog.maintenance.recompute import recompute
 from modulog.maintenance.statistics import StratumUpdate
 from modulog.maintenance.support import Support
@@ -22,8 +22,12 @@ from modulog.modules.exact import ExactClosure
 from modulog.modules.seminaive import SeminaiveModule
 from modulog.planning.pipeline import Switches
 
-SHARE = 0.5  # of the facts: when more than this changes, computing a stratum again is cheaper
-FEW = 1000  # changes that are never worth it
+# How often facts are looked at, where computing a stratum again looks once at each of its facts and of those below it: measured, see
+# benchmarks/README.md.
+CHANGED = 2.0  # a changed fact below
+DOOMED = 4.0  # an over-deleted fact: it goes, takes others with it, is derived again, and comes
+FEW = 1000  # facts too few for any of this
+WENT: tuple[Version, Version] = ("gone", "before")
 
 
 class MaintainedStratum:
@@ -46,6 +50,10 @@ class MaintainedStratum:
                     module.count_derivations()
 
     @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(map(str, self.live.predicates))
+
+    @cached_property
     def _support(self) -> list[Support]:
         return [Support(r, self.live.entry, self.engine, NONRECURSIVE, self.method) for r in self.changing]
 
@@ -54,26 +62,31 @@ class MaintainedStratum:
         """Nonrecursive clauses for heads that were over-deleted: plain DRed spares nothing and needs them."""
         return [rederivation(c, NONRECURSIVE) for c in self.live.entry] if self.method == "dred" else []
 
-    @property
+    @cached_property
     def _counters(self) -> list[Counting]:
         recursive = [c for m in self.modules if isinstance(m, SeminaiveModule) for c in m.counters()]
         return [*recursive, *(s.counting for s in self._support if s.counting is not None)]
 
     def commit(self) -> None:
         """What was done stays."""
-        for part in self._parts():
+        for part in self._parts:
             part.commit()
         self._end()
 
     def rollback(self) -> None:
         """Everything is as before the update."""
-        for part in self._parts():
+        for part in self._parts:
             part.rollback()
         self._end()
 
-    def _parts(self) -> Iterator[Relation | Counting]:
-        yield from self.live.kept
-        yield from self._counters
+    @cached_property
+    def kept(self) -> list[Relation]:
+        """Everything that changes when the stratum's facts do."""
+        return self.live.kept
+
+    @cached_property
+    def _parts(self) -> list[Relation | Counting]:
+        return [*self.kept, *self._counters]
 
     def _end(self) -> None:
         for module in self.live.modules:
@@ -86,19 +99,32 @@ class MaintainedStratum:
         began = perf_counter()
         below = self.live.below.values()
         done = StratumUpdate(
-            tuple(map(str, self.live.predicates)),
+            self._names,
             "incrementally" if self.closure is None else "exactly",
             changes=sum(r.size("gone") + r.size("come") for r in below),
             facts=sum(r.size("after") for r in below),
         )
-        for relation in self.live.kept:
+        if self.closure is None:
+            self._expect(done)
+        for relation in self.kept:
             relation.begin()
-        if self.method == "recompute" or (self.method == "auto" and done.changes > SHARE * done.facts + FEW):
+        anew = self.method == "auto" and self.closure is None and done.better_anew(FEW)
+        if self.method == "recompute" or anew:
             self._recompute(done)
         else:
             self._maintain(done)
         done.seconds = perf_counter() - began
         return done
+
+    def _expect(self, done: StratumUpdate) -> None:
+        """What both ways will cost. Facts that hang on facts below, and on each other, go more often than those."""
+        own = sum(r.size("before") for r in self.changing)
+        doomed = 0.0
+        if self.modules:
+            below = self.live.below.values()
+            gone, before = (sum(r.size(v) for r in below) for v in WENT)
+            doomed = own * (1.0 - (1.0 - gone / max(before, 1)) ** 2)
+        done.expect(CHANGED * done.changes + DOOMED * doomed, float(done.facts + own))
 
     def _recompute(self, done: StratumUpdate) -> None:
         done.how = "from scratch"
@@ -113,7 +139,7 @@ class MaintainedStratum:
             module.begin()
         if not self._overdelete(done):
             self.rollback()
-            for relation in self.live.kept:
+            for relation in self.kept:
                 relation.begin()
             self._recompute(done)
             return
@@ -121,18 +147,30 @@ class MaintainedStratum:
         for relation in self.changing:
             relation.rest()
         if self.closure is not None and self.closure.changed:
-            self.closure.maintain()
+            self._close(self.closure, done)
+
+    def _close(self, closure: ExactClosure, done: StratumUpdate) -> None:
+        """Only what a change can touch, or everything if that is hardly more."""
+        done.expect(*closure.estimate())
+        everything = self.method == "auto" and done.better_anew(FEW)
+        if everything:
+            done.how = "from scratch"
+        closure.maintain(everything)
 
     def _overdelete(self, done: StratumUpdate) -> bool:
         """Lines 21 to 30; False if so much goes that computing the stratum again is cheaper."""
-        most = SHARE * sum(r.size("before") for r in self.changing) + FEW
         work = [w for support in self._support for w in support.work(-1)]
-        work += [w for module in self.modules for w in module.diff(-1)]
-        while self._round(work, leaving=True):
+        changed = [w for module in self.modules for w in module.diff(-1)]
+        first = not changed
+        while self._round([*work, *changed], True, first):
+            first, changed = False, []
             done.rounds += 1
             done.overdeleted += sum(r.size("delta") for r in self.changing)
-            if self.method == "auto" and self.modules and done.overdeleted > most:
-                return False
+            cost = CHANGED * done.changes + DOOMED * done.overdeleted
+            if self.modules and cost > done.incremental:
+                done.incremental = cost
+                if self.method == "auto" and done.better_anew(FEW):
+                    return False
             work = [w for module in self.modules for w in module.delete()]
         return True
 
@@ -140,14 +178,17 @@ class MaintainedStratum:
         work = [w for support in self._support for w in support.work(1)]
         work += [e.work() for e in due(self._again)]
         work += [w for module in self.modules for w in (*module.rederive(), *module.diff(1))]
-        while self._round(work, leaving=False):
+        while self._round(work, False):
             done.rounds += 1
             done.added += sum(r.size("delta") for r in self.changing)
             check_limits([self.live.plan], done.rounds, done.added, self.switches)
             work = [w for module in self.modules for w in module.add()]
 
-    def _round(self, work: Sequence[Work], leaving: bool) -> int:
-        """Evaluate the work, let Δ join D or A, and derive the next Δ, without the facts that have support (E1)."""
+    def _round(self, work: Sequence[Work], leaving: bool, first: bool = False) -> int:
+        """Evaluate the work, let Δ join D or A, and derive the next Δ, without the facts that have support (E1).
+
+        `first` says that the work is what nonrecursive clauses lost, and nothing else.
+        """
         if work:
             self.engine.run(work)
         for relation in self.changing:
@@ -156,5 +197,5 @@ class MaintainedStratum:
             return 0
         new = sum([relation.derive(leaving) for relation in self.changing])
         if new and leaving and self.method != "dred":
-            new = sum([support.spare() for support in self._support])
+            new = sum([support.spare(first) for support in self._support])
         return new

@@ -12,11 +12,21 @@ class StratumUpdate:
     predicates: tuple[str, ...]
     how: str
     changes: int = 0  # facts below it that came or went
-    facts: int = 0  # facts that a computation from scratch reads
+    facts: int = 0  # facts below it
+    incremental: float = 0.0  # facts that following the change was expected to look at
+    scratch: float = 0.0  # facts that a computation from scratch was expected to look at
     overdeleted: int = 0
     added: int = 0  # rederived or new
     rounds: int = 0
     seconds: float = 0.0
+
+    def expect(self, incremental: float, scratch: float) -> None:
+        """Note how many facts each way is expected to look at."""
+        self.incremental, self.scratch = incremental, scratch
+
+    def better_anew(self, few: int) -> bool:
+        """Whether a computation from scratch is expected to be cheaper by more than a few facts."""
+        return self.incremental > self.scratch + few
 
 
 @dataclass(slots=True)
@@ -31,7 +41,7 @@ class UpdateStatistics:
         for s in self.strata:
             names = ", ".join(s.predicates[:3]) + (", …" if len(s.predicates) > 3 else "")
             lines.append(
-                f"  {names}: {s.how} ({s.changes:,} changes below, {s.facts:,} facts from scratch), {s.overdeleted:,} left, "
-                f"{s.added:,} came, {s.rounds} rounds, {s.seconds * 1000:.1f} ms"
+                f"  {names}: {s.how} (expected to look at {s.incremental:,.0f} facts, from scratch at {s.scratch:,.0f}), "
+                f"{s.changes:,} changes below, {s.overdeleted:,} left, {s.added:,} came, {s.rounds} rounds, {s.seconds * 1000:.1f} ms"
             )
         return "\n".join(lines)

@@ -30,9 +30,11 @@ class Support:
         asked = [clause for clause in own if clause not in counted]
         self.counting = Counting(relation, counted, engine, source) if counted else None
         self.queries = [_query(clause, source) for clause in asked]
+        self.sole = {id(clause.label) for clause in asked if is_sole(clause)}
         self.counted = {-1: _each(lost, counted, source, True), 1: _each(won, counted, source, True)}
         self.asked = {-1: _each(lost, asked, source, False), 1: _each(won, asked, source, False)}
         self.waiting: dict[int, list[Work]] = {-1: [], 1: []}
+        self.losing: set[int] = set()  # the labels of the clauses whose instances were lost
 
     def begin(self) -> None:
         """An update begins: count what changes below took away and brought."""
@@ -43,16 +45,33 @@ class Support:
     def work(self, sign: int) -> list[Work]:
         """Facts that lost (-1) or won (+1) a nonrecursive derivation."""
         waiting, self.waiting[sign] = self.waiting[sign], []
-        return [*waiting, *(e.work() for e in due(self.asked[sign]))]
+        work = [*waiting, *(e.work() for e in due(self.asked[sign]))]
+        if sign < 0:
+            self.losing = {id(w.label) for w in work}
+            for w in work:
+                w.there = True  # an instance that was lost had held, and so had its head
+        return work
 
-    def spare(self) -> int:
-        """Let the supported facts of the leaving Δ stay (E1); returns how many are left to leave."""
+    def spare(self, first: bool) -> int:
+        """Let the supported facts of the leaving Δ stay (E1); returns how many are left to leave.
+
+        In the `first` round Δ is what `work` gave: heads of one clause that has no second instance for any of them need not be asked for.
+        """
         if self.counting is not None and self.relation.size("delta"):
             self.relation.spare(self.counting.positive("delta"))
+        in_vain = self.losing & self.sole if first and len(self.losing) == 1 else set()
+        queries = [query for query in self.queries if id(query.clause) not in in_vain]
         # All are asked before any is spared: where facts are far away, they then leave in one go.
-        for rows in [self.engine.collect(query.chosen()) for query in self.queries if not query.empty()]:
+        for rows in [self.engine.collect(query.chosen()) for query in queries if not query.empty()]:
             self.relation.spare(rows)
         return self.relation.size("delta")
+
+
+def is_sole(clause: Prepared) -> bool:
+    """Whether a head has one instance at most, because it has all variables of the body: then an instance that was lost was the last."""
+    bound = {a for a in clause.head if isinstance(a, str)} - {name for name, _ in clause.computed}
+    used = {a for atom in (*clause.atoms, *clause.negations) for a in atom.args if isinstance(a, str)}
+    return used <= bound and not any(atom.projected for atom in clause.atoms)
 
 
 def is_counted(clause: Prepared, method: str) -> bool:

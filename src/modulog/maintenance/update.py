@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -37,22 +37,28 @@ class Maintenance:
         self.journal: Journal | None = None  # what to write into the store that everything came from
 
     def update(self, minus: Tables, plus: Tables) -> NetChange:
-        """Delete and add explicit facts, with what was staged before; on an error nothing has changed."""
+        """Delete and add explicit facts, or if there are none take in what was staged; on an error nothing has changed."""
         began, net = perf_counter(), NetChange()
         touched: list[MaintainedStratum] = []
         known = set(self.facts.explicit)
+        given: list[Relation] = []
         try:
-            changed = self._explicit(minus, plus, net)
+            for predicate in plus:
+                self.facts.given(predicate)
+            named = dict.fromkeys((*minus, *plus)) if minus or plus else self.facts.explicit
+            given += [self.facts.explicit[p] for p in named if p in self.facts.explicit]
+            changed = self._explicit(minus, plus, given, net)
             for stratum in self.strata:
                 if not changed.isdisjoint(stratum.live.below):
                     touched.append(stratum)
                     net.statistics.strata.append(stratum.update())
                     changed |= _changed(stratum.live.relations)
-            self._collect(net)
-            seen = self.journal.look(self._relations(touched)) if self.journal is not None else []
+            self._collect(changed, net)
+            kept = (*given, *(relation for stratum in touched for relation in stratum.kept))
+            seen = self.journal.look(kept) if self.journal is not None else []
         except BaseException:
             staged = [] if minus or plus else self._staged()
-            for relation in self.facts.explicit.values():
+            for relation in given:
                 relation.rollback()
             for stratum in touched:
                 stratum.rollback()
@@ -61,7 +67,7 @@ class Maintenance:
             for predicate in set(self.facts.explicit) - known:
                 del self.facts.explicit[predicate]
             raise
-        for relation in self.facts.explicit.values():
+        for relation in given:
             relation.commit()
         for stratum in touched:
             stratum.commit()
@@ -79,17 +85,9 @@ class Maintenance:
                 found.append((relation, self.engine.collect(Read(relation, names, "come"))))
         return found
 
-    def _relations(self, touched: Sequence[MaintainedStratum]) -> Iterator[Relation]:
-        """Everything that an update may have changed."""
-        yield from self.facts.explicit.values()
-        for stratum in touched:
-            yield from stratum.live.kept
-
-    def _explicit(self, minus: Tables, plus: Tables, net: NetChange) -> set[int]:
+    def _explicit(self, minus: Tables, plus: Tables, given: Sequence[Relation], net: NetChange) -> set[int]:
         """E := (E \\ E⁻) ∪ E⁺; a fact in both ends up explicit. Gives the relations that changed."""
-        for predicate in plus:
-            self.facts.given(predicate)
-        for relation in self.facts.explicit.values():
+        for relation in given:
             relation.begin()
         for predicate in dict.fromkeys((*minus, *plus)):
             if predicate in self.facts.explicit:
@@ -100,15 +98,22 @@ class Maintenance:
         for predicate, tables in plus.items():
             for table in tables:
                 self.facts.given(predicate).schedule(table, EXPLICIT)
-        for relation in self.facts.explicit.values():
+        for relation in given:
             relation.derive()
             relation.merge()
-        return _changed(self.facts.explicit.values())
+        return _changed(given)
 
     def _delete(self, relation: Relation, minus: Sequence[Table], plus: Sequence[Table]) -> int:
         """Delete what is explicit and does not come at once; how many were not explicit."""
         if not minus:
             return 0
+        if not plus:
+            for table in minus:
+                relation.schedule(table, EXPLICIT)
+            deleted = relation.derive(leaving=True)
+            relation.merge()
+            asked = sum(map(len, minus))
+            return 0 if deleted == asked else _filled(self.engine, relation, minus).size("all") - deleted
         names = tuple(f"c{j}" for j in range(relation.arity))
         doomed = Read(_filled(self.engine, relation, minus), names, "all")
         staying = Read(_filled(self.engine, relation, plus), names, "all")
@@ -118,11 +123,12 @@ class Maintenance:
         relation.merge()
         return wanted - deleted
 
-    def _collect(self, net: NetChange) -> None:
+    def _collect(self, changed: set[int], net: NetChange) -> None:
         """Keep the net change, for as long as somebody may ask for it."""
         derived = self.facts.derived
-        relations = {**{p: r for p, r in self.facts.explicit.items() if p not in derived}, **derived}
-        for predicate, relation in relations.items():
+        for predicate, relation in (*derived.items(), *self.facts.explicit.items()):
+            if id(relation) not in changed or (predicate in derived and derived[predicate] is not relation):
+                continue
             names = tuple(f"c{j}" for j in range(predicate.arity))
             if relation.size("come"):
                 net.come[predicate] = self.engine.collect(Read(relation, names, "come"))

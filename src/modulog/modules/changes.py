@@ -22,14 +22,10 @@ class Variant:
     version: Version
     evaluation: Evaluation
 
-    @property
-    def due(self) -> bool:
-        return self.relation.size(self.version) > 0 and not self.evaluation.empty()
-
 
 def due(variants: Sequence[Variant]) -> list[Evaluation]:
     """The evaluations that may give something now."""
-    return [v.evaluation for v in variants if v.due]
+    return [v.evaluation for v in variants if v.relation.size(v.version) and not v.evaluation.empty()]
 
 
 def lost(clause: Prepared, source: ModuleId, counting: bool = False) -> list[Variant]:

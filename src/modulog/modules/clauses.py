@@ -88,15 +88,15 @@ class Evaluation:
     unit: Table
     source: ModuleId
     expr: Project | None = None
-    sizes: list[float] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
 
     def chosen(self) -> Project:
         """The expression, in the order that suits the present sizes; its rows are heads, perhaps with repetitions."""
         sizes = [read.relation.size(read.version) for read in self.body.reads]
-        if self.expr is None or any(_changed(a, b) for a, b in zip(sizes, self.sizes, strict=True)):
+        if self.expr is None or (sizes != self.sizes and any(map(_changed, sizes, self.sizes))):
             rows = order(self.body, self.unit)
             self.expr = Project(rows, self.head, "sum" if self.body.counting else "keep")
-            self.sizes = list(sizes)
+            self.sizes = sizes
         return self.expr
 
     def work(self) -> Work:
@@ -105,7 +105,10 @@ class Evaluation:
 
     def empty(self) -> bool:
         """Whether some positive atom has nothing to read, so that nothing can follow."""
-        return any(read.relation.size(read.version) == 0 for read in self.body.reads)
+        for read in self.body.reads:
+            if not read.relation.size(read.version):
+                return True
+        return False
 
     def show(self, name: Callable[[int], str]) -> str:
         """The order last used, on one line; empty if the clause was never touched."""

@@ -3,7 +3,7 @@
 Its external facts X are the explicit and nonrecursively derived ones, a relation of their own. The closure is what *seeds* lead to along
 a *graph*: for a transitive R both are X; for `P(x,z) :- P(x,y), E(y,z)` the seeds are X and the graph is E; the left-linear form is the
 same with everything turned round. When seeds or graph change, only sources that change themselves or that led to a changed edge can gain or
-lose facts: what these lead to now is compared with what they led to before.
+lose facts: what these lead to now is compared with what they led to before. Where that would be nearly all of them, looking for them is left out.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ from modulog.language.model import Predicate
 from modulog.modules.clauses import Context, Evaluation, arguments
 from modulog.modules.partition import components_of, moved_pairs
 from modulog.planning.plan import ModulePlan
+
+CHANGED: tuple[Version, ...] = ("gone", "come")
+WHOLE: tuple[Version, ...] = ("before", "after")
+LASTING = 8  # updates over which the cost of an index is spread
 
 
 class ExactClosure:
@@ -99,15 +103,33 @@ class ExactClosure:
         relations = (self.external, self._graph[0])
         return any(r.size("gone") or r.size("come") for r in relations)
 
-    def maintain(self) -> None:
-        """Bring the relation to the closure of what holds after; the net change is exact."""
+    def estimate(self) -> tuple[float, float]:
+        """How many facts `maintain` would look at for what the change can touch, and how many for everything."""
+        pairs = self.relation.estimate("before")
+        sources, targets = (max(n, 1.0) for n in pairs.distinct)
+        edges, seeds = (sum(r.size(v) for v in CHANGED) for r in (self._graph[0], self.external))
         if self.plan.kind == "symmetric":
-            self._maintain_components()
-        else:
-            self._maintain_rows()
+            component, kept = pairs.rows / sources, self.external.size("after")
+            members = 2 * edges * component  # of the components at both ends of each changed edge
+            return members + kept * min(1.0, members / sources), float(kept + self.external.size("before"))
+        # A source leads to a node with this chance, and is touched if it leads to one of the changed edges.
+        chance = min(1.0, pairs.rows / (sources * targets))
+        touched = min(1.0, 1.0 - (1.0 - chance) ** edges + seeds / sources)
+        unsorted = self.relation.unsorted((0 if self.turned else 1,), "before")
+        return edges * pairs.rows / targets + touched * pairs.rows + unsorted / LASTING, pairs.rows
 
-    def _maintain_rows(self) -> None:
-        engine, affected = self.context.engine, self._affected()
+    def maintain(self, everything: bool = False) -> None:
+        """Bring the relation to the closure of what holds after; the net change is exact.
+
+        With `everything`, nothing is looked for that the change cannot have touched.
+        """
+        if self.plan.kind == "symmetric":
+            self._maintain_components(everything)
+        else:
+            self._maintain_rows(self._sources() if everything else self._affected())
+
+    def _maintain_rows(self, affected: Table) -> None:
+        engine = self.context.engine
         if not len(affected):
             return
         known = Read(self.relation, self.pair, "before")
@@ -121,15 +143,19 @@ class ExactClosure:
 
     def _change(self, pairs: Expr, leaving: bool) -> None:
         engine = self.context.engine
-        engine.run([Work(self.relation, Project(pairs, self.pair, "keep"), self.number, self.label)])
+        project = Project(pairs, self.pair, "keep")
+        engine.run([Work(self.relation, project, self.number, self.label, there=leaving)])
         self.relation.derive(leaving)
         self.relation.merge()
+
+    def _sources(self) -> Table:
+        """All sources, of before and after."""
+        return self._table(Project(self.seeds("either"), ("s",), "set"))
 
     def _affected(self) -> Table:
         """The sources that may lead to more or less than before."""
         parts: list[Expr] = []
-        versions: tuple[Version, ...] = ("gone", "come")
-        for version in versions:
+        for version in CHANGED:
             parts.append(Project(self.seeds(version), ("s",), "keep"))
             tails = Project(self.graph(version), ("u",), "set")
             known = Read(self.relation, ("u", "s") if self.turned else ("s", "u"), "before")
@@ -139,28 +165,31 @@ class ExactClosure:
     def _table(self, expr: Expr) -> Table:
         return self.context.engine.collect(expr)
 
-    def _maintain_components(self) -> None:
+    def _maintain_components(self, everything: bool) -> None:
+        engine = self.context.engine
+        if everything:
+            before, after = (components_of(engine, Read(self.external, ("x", "y"), v)) for v in WHOLE)
+        else:
+            before, after = self._touched_components()
+        for leaving, old, new in ((True, before, after), (False, after, before)):
+            groups, pairs = moved_pairs(engine, old, new)
+            if len(pairs):
+                first = Join(Rows(groups, ("s", "g")), Rows(pairs), ("s", "h"))
+                self._change(Join(first, Rows(groups, ("t", "h")), ("s", "t")), leaving)
+
+    def _touched_components(self) -> tuple[Table, Table]:
+        """The members of the old components around changed edges, and how the external facts connect them now."""
         engine = self.context.engine
         ends: tuple[tuple[str | None, str | None], ...] = (("n", None), (None, "n"))
-        versions: tuple[Version, ...] = ("gone", "come")
-        parts = [
-            Project(Read(self.external, args, version), ("n",), "keep")
-            for version in versions
-            for args in ends
-        ]
+        parts = [Project(Read(self.external, args, v), ("n",), "keep") for v in CHANGED for args in ends]
         touched = self._table(Project(Union(tuple(parts)), ("n",), "set"))
-        # Members of the old components around the changed edges, and how the external facts connect them now.
         before = components_of(
             engine, Join(Rows(touched), Read(self.relation, ("n", "m"), "before"), ("n", "m"))
         )
         everyone = Union((Project(Rows(before), ("x",), "keep"), Rows(touched, ("x",))))
         members = Rows(self._table(Project(everyone, ("x",), "set")))
         after = components_of(engine, Join(members, Read(self.external, ("x", "y"), "after"), ("x", "y")))
-        for leaving, old, new in ((True, before, after), (False, after, before)):
-            groups, pairs = moved_pairs(engine, old, new)
-            if len(pairs):
-                first = Join(Rows(groups, ("s", "g")), Rows(pairs), ("s", "h"))
-                self._change(Join(first, Rows(groups, ("t", "h")), ("s", "t")), leaving)
+        return before, after
 
     # ---- The rest of the contract
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from modulog.engines.protocol import Engine, Expr, Table
+from modulog.terms.arrow import unwrap
 
 
 def components_of(engine: Engine, edges: Expr) -> Table:
@@ -42,7 +43,7 @@ def moved_pairs(engine: Engine, these: Table, those: Table) -> tuple[Table, Tabl
 def labels_of(table: Table) -> tuple[Any, Any]:
     """Nodes in ascending order, and the component of each."""
     columns = [
-        np.concatenate([np.asarray(b.column(j)) for b in table.batches()] or [np.empty(0, np.int64)])
+        np.concatenate([unwrap(b.column(j)) for b in table.batches()] or [np.empty(0, np.int64)])
         for j in (0, 1)
     ]
     order = np.argsort(columns[0], kind="stable")

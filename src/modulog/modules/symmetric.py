@@ -26,6 +26,7 @@ from modulog.engines.protocol import (
 from modulog.modules.clauses import Context, Evaluation
 from modulog.modules.partition import labels_of, look_up
 from modulog.planning.plan import ModulePlan
+from modulog.terms.arrow import unwrap
 
 
 class SymmetricModule:
@@ -90,7 +91,7 @@ class SymmetricModule:
         )
         keys, names = labels_of(known)
         edges = [
-            np.concatenate([np.asarray(b.column(j)) for b in ends.batches()]).astype(np.int64) for j in (0, 1)
+            np.concatenate([unwrap(b.column(j)) for b in ends.batches()]).astype(np.int64) for j in (0, 1)
         ]
         old = [np.where((found := look_up(keys, names, e)) >= 0, found, e) for e in edges]
         united = self.engine.components(Rows(self.engine.table(("x", "y"), np.stack(old))))

@@ -48,6 +48,11 @@ def test_find(arity: int, data: st.DataObject, wanted: int) -> None:
     lows, highs = searching.find(words, *table, asked)
     for key, low, high in zip(keys, lows.tolist(), highs.tolist(), strict=True):
         assert facts[low:high] == [f for f in facts if f[:bound] == key]
+    counts = np.arange(len(keys), dtype=np.int64)
+    searching.count_matching(words, *table, asked, -1, counts)
+    assert counts.tolist() == [
+        i - (high - low) for i, (low, high) in enumerate(zip(lows, highs, strict=True))
+    ]
 
 
 @pytest.mark.parametrize("arity", [1, 2, 3, 4, 5])
@@ -59,6 +64,9 @@ def test_find_facts(arity: int, data: st.DataObject, wanted: int) -> None:
     table = buckets_of(words, shift_for(facts, wanted))
     found = searching.find_facts(words, *table, packed(asked, arity))
     assert found.tolist() == [facts.index(f) if f in facts else -1 for f in asked]
+    counts = np.arange(len(asked), dtype=np.int64)
+    searching.tally_facts(words, *table, packed(asked, arity), -1, counts)
+    assert counts.tolist() == [place - (f in facts) for place, f in enumerate(asked)]
 
 
 def test_facts_without_arguments() -> None:
@@ -106,12 +114,6 @@ def test_counting_nothing() -> None:
     assert searching.count_leading(np.empty(0, np.int64)) == 0
 
 
-def test_nonempty_only_marks() -> None:
-    mask = np.array([True, False, False])
-    searching.nonempty(np.array([0, 1, 2], np.int32), np.array([0, 3, 2], np.int32), mask)
-    assert mask.tolist() == [True, True, False]
-
-
 @pytest.mark.parametrize("arity", [1, 2, 3, 4])
 @given(data=st.data())
 def test_drop_hidden(arity: int, data: st.DataObject) -> None:
@@ -128,12 +130,3 @@ def test_drop_hidden(arity: int, data: st.DataObject) -> None:
     found = searching.drop_hidden(rows, positions, words, veil, *ranges)
     expected = [(r, p) for r, p in pairs if facts[p] not in hidden]
     assert list(zip(found[0].tolist(), found[1].tolist(), strict=True)) == expected
-
-
-def test_adding_and_subtracting_lengths() -> None:
-    counts = np.array([1, 0], np.int64)
-    lows, highs = np.array([2, 3], np.int32), np.array([5, 3], np.int32)
-    searching.add_lengths(lows, highs, 1, counts)
-    assert counts.tolist() == [4, 0]
-    searching.add_lengths(lows, highs, -1, counts)
-    assert counts.tolist() == [1, 0]

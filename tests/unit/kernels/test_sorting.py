@@ -95,6 +95,9 @@ def test_merge_and_distinct(width: int, data: st.DataObject) -> None:
     both = sorting.merge(words_of(a, width), words_of(b, width))
     assert rows_of(both) == sorted(a + b)
     assert rows_of(sorting.distinct(both)) == sorted(set(a + b))
+    assert sorting.is_increasing(both) == (len(set(a + b)) == len(a + b))
+    assert sorting.is_increasing(sorting.distinct(both))
+    assert sorting.is_increasing(words_of((a + b)[:2], width)) == (len(a + b) < 2 or (a + b)[0] < (a + b)[1])
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])
@@ -104,6 +107,17 @@ def test_absent_by_merge(width: int, data: st.DataObject) -> None:
     a, b = sorted(few + data.draw(facts(width, 15))), sorted(few[::2] + data.draw(facts(width, 15)))
     found = sorting.absent_by_merge(words_of(a, width), words_of(b, width))
     assert found.tolist() == [row not in set(b) for row in a]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@given(data=st.data())
+def test_exchange(width: int, data: st.DataObject) -> None:
+    every = sorted(set(data.draw(facts(width, 30))))
+    side = [data.draw(st.sampled_from("ab")) for _ in every]
+    a, b = ([row for row, s in zip(every, side, strict=True) if s == which] for which in "ab")
+    gone, unwanted = (sorted(set(data.draw(facts(width, 8)) + half[::2])) for half in (a, b))
+    found = sorting.exchange(*(words_of(rows, width) for rows in (a, gone, b, unwanted)))
+    assert rows_of(found) == sorted((set(a) - set(gone)) | (set(b) - set(unwanted)))
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])

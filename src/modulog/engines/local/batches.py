@@ -14,7 +14,7 @@ from modulog.engines.local.relation import Bounds
 from modulog.engines.local.runs import places
 from modulog.engines.local.table import LocalTable
 from modulog.kernels import packing, sorting
-from modulog.kernels.types import Columns, Integers
+from modulog.kernels.types import Columns, Integers, Words
 
 ANY: tuple[int, int] = (0, (1 << 31) - 1)
 SET_LIMIT = 1 << 23  # rows that may wait before they are made distinct
@@ -46,6 +46,13 @@ class Arrangement:
     def __init__(self, variables: tuple[str, ...], args: tuple[str | int, ...]) -> None:
         self.args, self.identity = args, args == variables
         self.sources = [a if isinstance(a, int) else variables.index(a) for a in args]
+        self.natural = places(tuple(range(len(args))))
+        self.constant = any(isinstance(a, int) for a in args)
+        self.places = self.natural if self.constant else places(tuple(self.sources))
+
+    def pack(self, ids: Columns) -> Words:
+        """The arranged rows as facts."""
+        return packing.pack(self(ids) if self.constant else ids, self.places)
 
     def __call__(self, ids: Columns) -> Columns:
         if self.identity:
@@ -123,19 +130,30 @@ class Sum:
 
     def batches(self) -> Iterator[Batch]:
         natural = places(tuple(range(len(self.variables))))
-        words: list[np.ndarray] = []
-        weights: list[np.ndarray] = []
+        waiting: list[tuple[Words, Integers]] = []
+        pending = left = 0  # rows that wait, and how many the last look left of them
         for batch in self.child.batches():
-            words.append(packing.pack(batch.ids, natural))
-            weights.append(np.ones(batch.ids.shape[1], np.int64) if batch.weights is None else batch.weights)
-        if words:
-            everything, counts = np.concatenate(words, axis=1), np.concatenate(weights)
-            where = sorting.positions_sorted(everything)
-            rows, sums = sorting.sum_equal(np.ascontiguousarray(everything[:, where]), counts[where])
+            n = batch.ids.shape[1]
+            weights = np.ones(n, np.int64) if batch.weights is None else batch.weights
+            waiting.append((packing.pack(batch.ids, natural), weights))
+            pending += n
+            if pending > max(SET_LIMIT, 2 * left):
+                waiting = [_summed(waiting)]
+                pending = left = waiting[0][0].shape[1]
+        if waiting:
+            rows, sums = _summed(waiting)
             yield Batch(packing.unpack(rows, natural, 0, rows.shape[1]), sums)
 
     def bounds(self) -> Bounds:
         return self.child.bounds()
+
+
+def _summed(parts: list[tuple[Words, Integers]]) -> tuple[Words, Integers]:
+    """Each row once, in order, with the sum of its multiplicities."""
+    words = parts[0][0] if len(parts) == 1 else np.concatenate([words for words, _ in parts], axis=1)
+    weights = parts[0][1] if len(parts) == 1 else np.concatenate([weights for _, weights in parts])
+    where = sorting.positions_sorted(words)
+    return sorting.sum_equal(np.ascontiguousarray(words[:, where]), weights[where])
 
 
 class Concatenate:

@@ -10,16 +10,16 @@ import numpy as np
 
 from modulog.engines import protocol as p
 from modulog.engines.local import reaching, reading
-from modulog.engines.local.batches import ANY, Arrangement, Batch, Node
+from modulog.engines.local.batches import ANY, Arrangement, Batch
 from modulog.engines.local.counters import LocalCounters
-from modulog.engines.local.evaluate import Compiler, Probe, creates
+from modulog.engines.local.evaluate import Compiler, Head, Probe
 from modulog.engines.local.levels import Layer
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable, as_ids
 from modulog.errors import NotSupported
-from modulog.kernels import joining, packing
-from modulog.kernels.types import Columns
+from modulog.kernels import joining
+from modulog.kernels.types import Columns, Words
 
 PAIRS = 1 << 24  # pairs that one call of the fused join may consider
 BUFFER = 1 << 20  # new facts it may return
@@ -61,30 +61,29 @@ class LocalEngine:
         """Evaluate one rule; the last join, the projection to the head and the test for new facts are one where they can be."""
         relation, expr = work.relation, work.expr
         assert isinstance(relation, PlainRelation) and isinstance(expr, p.Project)
-        if expr.compiled is None:
-            object.__setattr__(expr, "compiled", self.compiler.compile(expr.child))
-        child: Node = expr.compiled
-        bounds = _head_bounds(child, expr.args, ANY[1] + 1 if creates(expr) else len(self.values))
-        if any(low > high for low, high in bounds):
-            return 0
-        relation.widen(bounds)
+        head = self.compiler.head(expr)
+        child, arrange = head.child, head.rows.arrange
+        relation.vouched = relation.vouched and work.there
+        if relation.bounds_wanted:
+            bounds = _head_bounds(head, ANY[1] if head.creates else len(self.values) - 1)
+            if any(low > high for low, high in bounds):
+                return 0
+            relation.widen(bounds)
         if isinstance(child, Probe) and relation.arity == 2 and all(isinstance(a, str) for a in expr.args):
-            return self._run_fused(relation, child, expr.args, work.source)
-        arrange = Arrangement(child.variables, expr.args)
-        return sum(self._offer(relation, arrange(batch.ids), work.source) for batch in child.batches())
+            return self._run_fused(relation, child, arrange, work.source)
+        return sum(self._offer(relation, arrange.pack(batch.ids), work.source) for batch in child.batches())
 
-    def _offer(self, relation: PlainRelation, ids: Columns, source: p.ModuleId) -> int:
-        if ids.shape[1]:
-            relation.offer(packing.pack(ids, places(tuple(range(relation.arity)))), source)
+    def _offer(self, relation: PlainRelation, words: Words, source: p.ModuleId) -> int:
+        if words.shape[1]:
+            relation.offer(words, source)
             relation.choose_bitmap()
-        return int(ids.shape[1])
+        return int(words.shape[1])
 
     def _run_fused(
-        self, relation: PlainRelation, node: Probe, args: tuple[str | int, ...], source: p.ModuleId
+        self, relation: PlainRelation, node: Probe, arrange: Arrangement, source: p.ModuleId
     ) -> int:
         layers: list[Layer] | None = None
         total, buffer = 0, None
-        arrange = Arrangement(node.variables, args)
         for left in node.left.batches():
             if not left.ids.shape[1]:
                 continue
@@ -92,10 +91,10 @@ class LocalEngine:
             for layer in layers:
                 if relation.seen is None or node.lookup.equal or layer.hidden:
                     for _, ids in reading.matches([layer], node.lookup, left.ids):
-                        total += self._offer(relation, arrange(ids), source)
+                        total += self._offer(relation, arrange.pack(ids), source)
                     continue
                 buffer = np.empty(BUFFER, np.int64) if buffer is None else buffer
-                total += _join_into_bitmap(relation, node, layer.run, left.ids, args, source, buffer)
+                total += _join_into_bitmap(relation, node, layer.run, left.ids, arrange.args, source, buffer)
         return total
 
     def settle(self) -> None:
@@ -122,6 +121,9 @@ class LocalEngine:
 
     def collect(self, expr: p.Expr) -> LocalTable:
         names = expr.variables
+        if isinstance(expr, p.Read) and isinstance(expr.relation, PlainRelation) and names == expr.args:
+            if expr.version in ("gone", "come", "delta") and expr.except_from is None:
+                return LocalTable(names, expr.relation.columns(expr.version))
         batches = list(self.compiler.in_order(expr, names).batches())
         if not batches:
             return LocalTable(names, np.empty((len(names), 0), np.int32))
@@ -164,10 +166,9 @@ class LocalEngine:
         self.compiler = Compiler(self.values)
 
 
-def _head_bounds(node: Node, args: tuple[str | int, ...], terms: int) -> Bounds:
-    """Bounds of the head's arguments; no id reaches the number of terms."""
-    child = dict(zip(node.variables, node.bounds(), strict=True))
-    return tuple((a, a) if isinstance(a, int) else (child[a][0], min(child[a][1], terms - 1)) for a in args)
+def _head_bounds(head: Head, greatest: int) -> Bounds:
+    """Bounds of the head's arguments; no id is greater than the greatest."""
+    return tuple((low, min(high, greatest)) for low, high in head.rows.bounds())
 
 
 def _join_into_bitmap(

@@ -7,6 +7,7 @@ right side is a read looks its facts up in an index; any other right side is eva
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -261,6 +262,15 @@ def _meet(lookup: reading.Lookup, left: Bounds, right: Bounds) -> Bounds:
     return tuple(found[v] for v in lookup.variables)
 
 
+class Head(NamedTuple):
+    """A compiled projection: what is projected, its rows as heads, these as `how` asks for them, and whether new terms may be made."""
+
+    child: Node
+    rows: Rearrange
+    node: Node
+    creates: bool
+
+
 class Compiler:
     """Turns expressions into nodes; counts rows that are lost because values cannot be compared or computed."""
 
@@ -285,7 +295,7 @@ class Compiler:
                 assert not isinstance(expr.value, p.Compute)
                 return Rearrange(child, (*child.variables, expr.value), (*child.variables, expr.variable))
             case p.Project():
-                return self._project(expr)
+                return self.head(expr).node
             case p.Union():
                 first = expr.parts[0].variables
                 return Concatenate(tuple(self.in_order(part, first) for part in expr.parts))
@@ -293,12 +303,15 @@ class Compiler:
                 assert isinstance(expr.table, LocalTable)
                 return Given(expr.table, expr.variables)
 
-    def _project(self, expr: p.Project) -> Node:
+    def head(self, expr: p.Project) -> Head:
+        """The nodes of a projection, made once."""
         if expr.compiled is None:
-            object.__setattr__(expr, "compiled", self.compile(expr.child))
-        rows = Rearrange(expr.compiled, expr.args, expr.variables)
-        finish: dict[str, Callable[[Node], Node]] = {"set": Distinct, "sum": Sum, "keep": lambda node: node}
-        return finish[expr.how](rows)
+            child = self.compile(expr.child)
+            rows = Rearrange(child, expr.args, expr.variables)
+            finish: dict[str, Callable[[Node], Node]] = {"set": Distinct, "sum": Sum, "keep": lambda n: n}
+            object.__setattr__(expr, "compiled", Head(child, rows, finish[expr.how](rows), creates(expr)))
+        found: Head = expr.compiled
+        return found
 
     def in_order(self, expr: p.Expr, variables: tuple[str, ...]) -> Node:
         """The node of an expression with its columns in the given order."""

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modulog.engines.local.runs import Run, changed, concatenate
-from modulog.kernels import packing
+from modulog.engines.local.runs import Order, Permutation, Run, changed, concatenate
+from modulog.kernels import packing, sorting
 from modulog.kernels.types import Mask, Words
 
 ROUND_RATIO = 2  # a round's facts join those before them if they are half as many
@@ -68,13 +68,15 @@ def held(layers: Sequence[Layer], words: Words, is_sorted: bool) -> Mask:
     if not hidden:
         found = np.zeros(words.shape[1], np.bool_)
         for layer in layers:
-            found |= ~layer.run.absent(words, is_sorted)
+            if len(layer.run):
+                found |= ~layer.run.absent(words, is_sorted)
         return found
     counts = np.zeros(words.shape[1], np.int64)
     for layer in layers:
-        counts += ~layer.run.absent(words, is_sorted)
+        if len(layer.run):
+            layer.run.tally(words, is_sorted, 1, counts)
     for run in hidden:
-        counts -= ~run.absent(words, is_sorted)
+        run.tally(words, is_sorted, -1, counts)
     return counts > 0
 
 
@@ -90,27 +92,25 @@ def fresh(layers: Sequence[Layer], words: Words) -> Words:
 
 def merged(older: Level, newer: Level) -> Level:
     """Two neighbours as one level. A fact that one hides and the other adds is in neither: what lies below shows again."""
-    dels, hit = _split(newer.dels, older.adds)
-    adds, back = _split(newer.adds, older.dels)
-    added, hides = _changed(older.adds, hit, adds), _changed(older.dels, back, dels)
-    assert added is not None
-    return Level(added, hides if hides is not None and len(hides) else None)
+    if older.dels is None and newer.dels is None:
+        return Level(changed(older.adds, None, newer.adds) if len(newer.adds) else older.adds)
+    runs = [older.adds, older.dels, newer.adds, newer.dels]
+    # The orders of the largest run: whatever else must be sorted for them is smaller.
+    largest = max((run for run in runs if run is not None), key=len)
+    adds, dels = [], []
+    for permutation in largest.permutations or [tuple(range(largest.arity))]:
+        a, d, b, e = (_words(run, permutation) for run in runs)
+        adds.append(Order(permutation, sorting.exchange(a, e, b, d), True))
+        dels.append(Order(permutation, sorting.exchange(d, b, e, a), True))
+    hides = Run(largest.arity, dels)
+    return Level(Run(largest.arity, adds), hides if len(hides) else None)
 
 
-def _split(run: Run | None, other: Run | None) -> tuple[Run | None, Run | None]:
-    """The facts of a run that another lacks, and those that it has."""
-    if run is None or other is None:
-        return run, None
-    rest = run.without(other)
-    return rest, None if rest is run else run.without(rest)
-
-
-def _changed(run: Run | None, gone: Run | None, come: Run | None) -> Run | None:
-    if run is None:
-        return come
-    if come is not None and not len(come):
-        come = None
-    return run if gone is None and come is None else changed(run, gone, come)
+def _words(run: Run | None, permutation: Permutation) -> Words:
+    """The sorted facts of a run; none is there for no run."""
+    if run is None or not len(run):
+        return Run.empty(len(permutation)).orders[0].words
+    return run.order_exactly(permutation).words
 
 
 def compact(levels: list[Level], ratio: int, small: int = 0) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from modulog.engines.local.levels import Layer, hiding, size
-from modulog.engines.local.runs import Order, Run, places
+from modulog.engines.local.runs import Order, Permutation, Run, places
 from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import Argument
 from modulog.kernels import joining, packing, searching
@@ -23,6 +24,13 @@ PIECE = (
     1 << 18
 )  # rows of one piece of a join: small enough for the cache, large enough to hide the interpreter
 UNIT = np.empty((0, 1), np.int32)  # a table without columns and with one row
+
+
+class Way(NamedTuple):
+    """An order read for a look-up: whether each of its first places equals a constant or a column, and the places of new columns."""
+
+    sources: tuple[tuple[bool, int], ...]
+    fresh: Integers
 
 
 @dataclass(slots=True)
@@ -41,6 +49,7 @@ class Lookup:
     equal: tuple[tuple[int, int], ...] = ()
     keep: Integers = field(default_factory=lambda: places(()))
     variables: tuple[str, ...] = ()
+    ways: dict[Permutation, Way] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         first: dict[str, int] = {}
@@ -59,16 +68,28 @@ class Lookup:
         self.fresh = tuple(first[v] for v in new)
         self.variables = (*kept, *new)
 
+    def way(self, permutation: Permutation) -> Way:
+        """How an order is read, thought out once."""
+        found = self.ways.get(permutation)
+        if found is None:
+            sources = tuple(self._source(self.args[j]) for j in permutation[: len(self.bound)])
+            taken = (*self.fresh, *(j for pair in self.equal for j in pair))
+            fresh = places(tuple(permutation.index(j) for j in taken))
+            found = self.ways[permutation] = Way(sources, fresh)
+        return found
+
+    def _source(self, argument: Argument) -> tuple[bool, int]:
+        return (True, argument) if isinstance(argument, int) else (False, self.left.index(str(argument)))
+
     def keys(self, ids: Columns, order: Order) -> Columns:
         """What the first places of the order must equal, for each row."""
-        sequence = order.permutation[: len(self.bound)]
-        sources = [self.args[j] for j in sequence]
-        if len(sources) == 1 and isinstance(sources[0], str):
-            column = self.left.index(sources[0])
+        sources = self.way(order.permutation).sources
+        if len(sources) == 1 and not sources[0][0]:
+            column = sources[0][1]
             return ids[column : column + 1]
         result = np.empty((len(sources), ids.shape[1]), np.int32)
-        for target, source in zip(result, sources, strict=True):
-            target[:] = source if isinstance(source, int) else ids[self.left.index(str(source))]
+        for target, (constant, value) in zip(result, sources, strict=True):
+            target[:] = value if constant else ids[value]
         return result
 
     def find(self, ids: Columns, run: Run) -> tuple[Order, Columns, Columns]:
@@ -77,6 +98,11 @@ class Lookup:
         lows, highs = order.find(self.keys(ids, order))
         return order, lows, highs
 
+    def count(self, ids: Columns, run: Run, sign: int, counts: Integers) -> None:
+        """Add to each row's count how many facts of the run match it, or with sign -1 subtract them."""
+        order = run.order(self.bound)
+        searching.count_matching(order.words, *order.table(), self.keys(ids, order), sign, counts)
+
 
 def matches(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Iterator[tuple[Columns, Columns]]:
     """The joined rows in bounded pieces, each with the number of the left row that it extends."""
@@ -84,7 +110,7 @@ def matches(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Iterator[t
         if not len(run):
             continue
         order, lows, highs = lookup.find(ids, run)
-        fresh = _places(order, (*lookup.fresh, *(j for pair in lookup.equal for j in pair)))
+        fresh = lookup.way(order.permutation).fresh
         veils: list[tuple[Words, Columns, Columns]] | None = None if hidden else []
         row = offset = 0
         while row < ids.shape[1]:
@@ -111,10 +137,6 @@ def _veils(
             yield veil.words, lows, highs
 
 
-def _places(order: Order, arguments: tuple[int, ...]) -> Integers:
-    return places(tuple(order.permutation.index(j) for j in arguments))
-
-
 def _checked(lookup: Lookup, rows: Columns, joined: Columns) -> tuple[Columns, Columns]:
     """Drop the rows whose repeated variables disagree, and the columns that only served to check it."""
     width = len(lookup.keep) + len(lookup.fresh)
@@ -128,28 +150,22 @@ def _checked(lookup: Lookup, rows: Columns, joined: Columns) -> tuple[Columns, C
 
 def exists(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Mask:
     """A mask of the rows for which some fact matches."""
-    mask = np.zeros(ids.shape[1], np.bool_)
     if lookup.equal:
+        mask = np.zeros(ids.shape[1], np.bool_)
         for rows, _ in matches(layers, lookup, ids):
             mask[rows] = True
         return mask
-    if any(layer.hidden for layer in layers):
-        return np.asarray(_numbers(layers, lookup, ids) > 0)
-    for run, _ in layers:
-        if len(run):
-            _, lows, highs = lookup.find(ids, run)
-            searching.nonempty(lows, highs, mask)
-    return mask
+    return np.asarray(_numbers(layers, lookup, ids) > 0)
 
 
 def _numbers(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Integers:
     """How many facts match each row: those of the runs, less those that are hidden; no variable is repeated."""
     counts = np.zeros(ids.shape[1], np.int64)
-    for sign, runs in ((1, [layer.run for layer in layers]), (-1, hiding(layers))):
-        for run in runs:
-            if len(run):
-                _, lows, highs = lookup.find(ids, run)
-                searching.add_lengths(lows, highs, sign, counts)
+    for layer in layers:
+        if len(layer.run):
+            lookup.count(ids, layer.run, 1, counts)
+    for run in hiding(layers):
+        lookup.count(ids, run, -1, counts)
     return counts
 
 
@@ -164,7 +180,7 @@ def scan(layers: Sequence[Layer], lookup: Lookup) -> Iterator[Columns]:
         if hidden and not order.is_sorted:
             order = run.order_exactly(order.permutation)
         missing = _missing(order, hidden) if hidden else None
-        fresh = _places(order, lookup.fresh)
+        fresh = lookup.way(order.permutation).fresh
         for start in range(0, len(order), PIECE):
             stop = min(len(order), start + PIECE)
             columns = packing.unpack(order.words, fresh, start, stop)

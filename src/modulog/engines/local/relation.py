@@ -48,6 +48,7 @@ class PlainRelation:
         self.seen: Bitmap | None = None
         self.coming = False  # inside an update: whether a fixpoint is under way whose facts come
         self.offered = False  # whether anything was scheduled since the last `derive`
+        self.vouched = True  # whether all of that held when the update began
 
     # ---- Reading
 
@@ -60,8 +61,16 @@ class PlainRelation:
         self.versions.settle()
         return self.versions.layers(version, except_from)
 
+    def columns(self, version: Version) -> Columns:
+        """The facts of `gone`, `come` or `delta`, of which nothing is hidden."""
+        found = [layer.run.columns() for layer in self.layers(version)]
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate(found, axis=1) if found else np.empty((self.arity, 0), np.int32)
+
     def size(self, version: Version) -> int:
-        return self.versions.size(version)
+        found = self.versions.sizes.get(version)
+        return self.versions.size(version) if found is None else found
 
     def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[LocalTable]:
         yield from reading.matching(self.layers(version), args)
@@ -113,6 +122,7 @@ class PlainRelation:
     def schedule(self, rows: Table, source: ModuleId) -> None:
         assert isinstance(rows, LocalTable)
         if len(rows):
+            self.vouched = False
             self._bound_rows(rows.ids)
             if self.seen is not None:
                 self.choose_bitmap(again=True)
@@ -146,14 +156,16 @@ class PlainRelation:
     def _consolidate(self, leaving: bool | None) -> None:
         """Make the waiting facts distinct; leave out those that are there, or those that are not if they are to leave."""
         there, kept = self.layers("all"), list[tuple[ModuleId, Words]]()
+        certain = self.vouched and not self.versions.gone and not self.versions.come
         earlier: list[Run] = []
         for source, words, _ in self._grouped():
-            words = sorting.distinct(sorting.sort_words(words))
+            if not sorting.is_increasing(words):
+                words = sorting.distinct(sorting.sort_words(words))
             for run in earlier:
                 words = packing.select_words(words, run.absent(words, True))
-            if leaving:
+            if leaving and not certain:
                 words = packing.select_words(words, held(there, words, True))
-            elif leaving is not None:
+            elif not leaving and leaving is not None:
                 words = fresh(there, words)
             if words.shape[1]:
                 kept.append((source, words))
@@ -165,6 +177,11 @@ class PlainRelation:
         """Promise that facts to be scheduled lie within the bounds, and decide whether a bitmap removes their duplicates."""
         self._bound(bounds)
         self.choose_bitmap(again=True)
+
+    @property
+    def bounds_wanted(self) -> bool:
+        """Whether bounds must be promised before facts are scheduled: not in a round of an update that uses no bitmap."""
+        return self.coming or not self.versions.updating
 
     def _bound_rows(self, ids: Columns) -> None:
         least, greatest = packing.ranges(ids) if self.arity else (places(()), places(()))
@@ -215,6 +232,7 @@ class PlainRelation:
             raise InternalError(f"{self.name}: facts leave inside an update only")
         if leaving and self.coming:
             raise InternalError(f"{self.name}: a fixpoint whose facts come must rest before facts leave")
+        promised = self.bounds_wanted
         self.coming = self.versions.updating and not leaving
         is_sorted = self.seen is None
         if is_sorted and self.scheduled:
@@ -224,8 +242,13 @@ class PlainRelation:
             for source, words, whole in self._grouped()
             if words.shape[1]
         ]
-        self.versions.delta, self.versions.leaving = delta, leaving and bool(delta)
+        if not promised and not leaving and self.arity:
+            for _, run in delta:
+                least, greatest = run.ranges()
+                self._bound(tuple(zip(least.tolist(), greatest.tolist(), strict=True)))
+        self.versions.show(delta, leaving and bool(delta))
         self.scheduled, self.pending, self.consolidated, self.offered = [], 0, 0, False
+        self.vouched = True
         return sum(len(run) for _, run in delta)
 
     def merge(self) -> None:
@@ -275,6 +298,7 @@ class PlainRelation:
     def rollback(self) -> None:
         self.seen, self.coming = None, False
         self.scheduled, self.pending, self.consolidated, self.offered = [], 0, 0, False
+        self.vouched = True
         self.versions.rollback()
 
     def memory(self) -> Memory:

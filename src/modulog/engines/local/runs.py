@@ -15,6 +15,8 @@ from modulog.kernels import packing, searching, sorting
 from modulog.kernels.types import Columns, Integers, Mask, Words
 
 Permutation = tuple[int, ...]
+FEW = 1 << 12  # facts of a run that is sorted in a moment
+ONE_BUCKET = 64  # facts that need no table of buckets
 EMPTY_STARTS = np.zeros(1, np.int32)
 
 
@@ -22,6 +24,11 @@ EMPTY_STARTS = np.zeros(1, np.int32)
 def places(numbers: tuple[int, ...]) -> Integers:
     """Small tuples of numbers as the arrays that kernels take; each array is made once, and nobody changes it."""
     return np.array(numbers, np.int64)
+
+
+@cache
+def _no_words(arity: int) -> Words:
+    return np.empty((max(1, (arity + 1) // 2), 0), np.int64)
 
 
 @dataclass(slots=True)
@@ -44,6 +51,8 @@ class Order:
             n = len(self)
             if n == 0:
                 self.starts = EMPTY_STARTS
+            elif n <= ONE_BUCKET:
+                self.starts, self.shift = np.array([0, n], np.int32), 32
             else:
                 self.base = int(self.words[0, 0] >> 32)
                 span = int(self.words[0, -1] >> 32) - self.base + 1
@@ -77,6 +86,7 @@ class Run:
     orders: list[Order]
     _ranges: tuple[Integers, Integers] | None = field(default=None, repr=False)
     _distinct: tuple[float, ...] | None = field(default=None, repr=False)
+    _known: dict[Permutation, Order] = field(default_factory=dict, repr=False)  # what `order` gave
 
     @staticmethod
     def of(arity: int, words: Words, is_sorted: bool) -> Run:
@@ -86,7 +96,7 @@ class Run:
     @staticmethod
     def empty(arity: int) -> Run:
         """A run without facts."""
-        return Run.of(arity, np.empty((max(1, (arity + 1) // 2), 0), np.int64), True)
+        return Run.of(arity, _no_words(arity), True)
 
     def __len__(self) -> int:
         return int(self.orders[0].words.shape[1])
@@ -113,11 +123,11 @@ class Run:
 
     def order(self, bound: Permutation) -> Order:
         """A sorted order whose first places hold exactly the arguments `bound`, in any sequence."""
-        wanted = set(bound)
-        found = self._ordered(wanted)
-        if found is not None:
-            return found
-        return self.order_exactly((*bound, *(a for a in range(self.arity) if a not in wanted)))
+        if bound not in self._known:
+            wanted = set(bound)
+            rest = (a for a in range(self.arity) if a not in wanted)
+            self._known[bound] = self._ordered(wanted) or self.order_exactly((*bound, *rest))
+        return self._known[bound]
 
     def order_exactly(self, permutation: Permutation) -> Order:
         """The sorted order of the given permutation."""
@@ -168,14 +178,22 @@ class Run:
         if order.permutation == natural:
             if is_sorted and words.shape[1] * 8 > n:
                 return sorting.absent_by_merge(words, order.words)
-        else:
-            words = packing.pack(
-                packing.unpack(words, places(natural), 0, words.shape[1]), places(order.permutation)
-            )
-        return np.asarray(order.positions(words) < 0)
+        return np.asarray(order.positions(_packed_as(order, words)) < 0)
+
+    def tally(self, words: Words, is_sorted: bool, sign: int, counts: Integers) -> None:
+        """Add the sign to the count of each fact, packed in the order of its arguments, that the run has."""
+        if words.shape[1] > FEW or not self.orders[0].is_sorted:
+            counts += sign * ~self.absent(words, is_sorted)
+            return
+        order = self.orders[0]
+        searching.tally_facts(order.words, *order.table(), _packed_as(order, words), sign, counts)
 
     def without(self, other: Run) -> Run:
         """The facts that another run lacks; the run itself if that is all of them."""
+        if len(self) <= FEW and len(self.orders) == 1 and len(other):
+            words, is_sorted = self.natural()
+            rest = packing.select_words(words, other.absent(words, is_sorted))
+            return self if rest.shape[1] == len(self) else Run.of(self.arity, rest, is_sorted)
         small, large = (self, other) if len(self) < len(other) else (other, self)
         if not len(small):
             return self
@@ -217,6 +235,14 @@ class Run:
     @property
     def bytes(self) -> int:
         return sum(order.bytes for order in self.orders)
+
+
+def _packed_as(order: Order, words: Words) -> Words:
+    """Facts packed in the order of their arguments, packed in another one."""
+    natural = tuple(range(len(order.permutation)))
+    if order.permutation == natural:
+        return words
+    return packing.pack(packing.unpack(words, places(natural), 0, words.shape[1]), places(order.permutation))
 
 
 def _count_distinct(column: Columns, least: int, greatest: int) -> int:

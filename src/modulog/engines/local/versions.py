@@ -28,6 +28,7 @@ class Versions:
     """I, D, A and Δ of one relation."""
 
     __slots__ = (
+        "_after",
         "_before",
         "_count",
         "_nets",
@@ -37,6 +38,7 @@ class Versions:
         "delta",
         "gone",
         "leaving",
+        "sizes",
         "updating",
     )
 
@@ -50,7 +52,17 @@ class Versions:
         self.updating = False
         self._before: list[Layer] | None = None
         self._count = -1  # the size of `before`, if it is known
+        self._after: list[Layer] | None = None
         self._nets: dict[bool, list[Run]] = {}
+        self.sizes: dict[Version, int] = {}  # as far as they were asked for since the last change
+
+    def _differ(self) -> None:
+        """D or A is not what it was."""
+        self._after, self._nets, self.sizes = None, {}, {}
+
+    def show(self, delta: list[tuple[ModuleId, Run]], leaving: bool = False) -> None:
+        """Let Δ be what is given."""
+        self.delta, self.leaving, self.sizes = delta, leaving, {}
 
     # ---- Reading
 
@@ -78,6 +90,12 @@ class Versions:
 
     def size(self, version: Version) -> int:
         """How many facts a version has: differences of lengths, without looking at any fact."""
+        found = self.sizes.get(version)
+        if found is None:
+            found = self.sizes[version] = self._size(version)
+        return found
+
+    def _size(self, version: Version) -> int:
         match version:
             case "delta":
                 return sum(len(run) for _, run in self.delta)
@@ -107,10 +125,11 @@ class Versions:
 
     def after(self) -> list[Layer]:
         """(I \\ D) ∪ A."""
-        if not self.gone:
-            return [*self.before(), *(Layer(level.adds) for level in self.come)]
-        hidden = tuple(level.adds for level in self.gone)
-        return [*layers_of(self.base, hidden), *(Layer(level.adds) for level in self.come)]
+        if self._after is None:
+            hidden = tuple(level.adds for level in self.gone)
+            below = layers_of(self.base, hidden) if hidden else self.before()
+            self._after = [*below, *(Layer(level.adds) for level in self.come)]
+        return list(self._after)
 
     def _below(self, hidden: list[Run]) -> list[Layer]:
         """The facts of `after` that are not in the given part of Δ."""
@@ -132,11 +151,11 @@ class Versions:
 
     def settle(self) -> None:
         """Before a look-up: runs that nobody has sorted yet are put together."""
-        before = len(self.base)
+        before = len(self.base), len(self.come)
         settle(self.arity, self.base)
         settle(self.arity, self.come)
-        if len(self.base) != before:
-            self._before = None
+        if (len(self.base), len(self.come)) != before:
+            self._before = self._after = None
 
     def runs(self) -> list[Run]:
         """Every run that is kept."""
@@ -149,9 +168,10 @@ class Versions:
     def merge(self) -> None:
         """Δ joins A, or if it is leaving D; outside an update it joins I."""
         delta, leaving = self.delta, self.leaving
-        self.delta, self.leaving = [], False
         if not delta:
+            self.leaving = False
             return
+        self.show([])
         if leaving:
             for _, run in delta:
                 self._leave(run)
@@ -159,15 +179,15 @@ class Versions:
         stack = self.come if self.updating else self.base
         stack.extend(Level(run) for _, run in delta)
         compact(stack, ROUND_RATIO)
-        self._nets = {}
+        self._differ()
         if not self.updating:
             self._before = None
 
     def spare(self, rows: Run) -> None:
         """While Δ is leaving: these facts stay."""
         rest = [(source, run.without(rows)) for source, run in self.delta]
-        self.delta = [(source, run) for source, run in rest if len(run)]
-        self.leaving = bool(self.delta)
+        delta = [(source, run) for source, run in rest if len(run)]
+        self.show(delta, bool(delta))
 
     def retract(self, rows: Run) -> None:
         """Take facts away, if they are there."""
@@ -180,7 +200,7 @@ class Versions:
 
     def _leave(self, run: Run) -> None:
         """Facts of `after`: those of A leave A, the others, which are in I, join D."""
-        self._nets = {}
+        self._differ()
         stay = []
         for level in self.come:
             rest = level.adds.without(run)
@@ -197,11 +217,11 @@ class Versions:
         """The fixpoint is over: what it added becomes one run."""
         if not self.updating and len(self.base) > 1 and all(level.dels is None for level in self.base):
             self.base = [Level(concatenate(self.arity, [level.adds for level in self.base]))]
-            self._before = None
+            self._before = self._after = None
 
     def begin(self) -> None:
         """before := the present state."""
-        self.updating = True
+        self.updating, self.sizes = True, {}
 
     def commit(self) -> None:
         """The net change becomes one more level."""
@@ -215,8 +235,9 @@ class Versions:
 
     def rollback(self) -> None:
         """Back to `before`."""
-        self.delta, self.leaving = [], False
+        self.show([])
         self._forget()
 
     def _forget(self) -> None:
-        self.updating, self.gone, self.come, self._nets = False, [], [], {}
+        self.updating, self.gone, self.come = False, [], []
+        self._differ()

@@ -31,12 +31,14 @@ from modulog.engines.backend import (
 from modulog.engines.protocol import EXPLICIT, Relation, Table
 from modulog.engines.spark import exporting, sources, stored
 from modulog.engines.spark.aside import SparkAside
+from modulog.engines.spark.blocks import SCHEMA, Chunks, TripleBlocks
 from modulog.engines.spark.engine import BROADCAST_LIMIT, LOCAL_LIMIT, SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.hadoop import HadoopListing
-from modulog.engines.spark.relation import KeyTable, SparkTable
 from modulog.engines.spark.session import build_session
+from modulog.engines.spark.table import KeyTable, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
+from modulog.engines.spark.waiting import Staged, Waiting, stage
 from modulog.formats.columns import choose_columns
 from modulog.formats.files import discover, is_uri
 from modulog.formats.tables import read_table
@@ -91,6 +93,9 @@ class SparkBackend:
         self.engine.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
+        elif self._store is None:
+            with translated():
+                self.terms.flush()
         if self._store is not None:
             self._store.close()
         if self._own:
@@ -126,31 +131,21 @@ class SparkBackend:
     # ---- Facts in
 
     def encode(self, rows: Sequence[tuple[Constant, ...]], arity: int) -> Table:
-        if not arity:
-            return KeyTable(0, self.spark.range(1).select())
-        columns = [pa.array([row[j].key.decode() for row in rows]) for j in range(arity)]
-        return KeyTable(arity, self._keys(columns))
-
-    def _keys(self, columns: Sequence[pa.Array]) -> DataFrame:
-        table = pa.table({f"k{j}": column for j, column in enumerate(columns)})
-        return self.spark.createDataFrame(table)
+        columns = [pa.array([row[j].key.decode() for row in rows], pa.string()) for j in range(arity)]
+        return KeyTable(arity, columns, spark=self.spark, rows=len(rows))
 
     def read_data(self, data: object, arity: int | None, columns: Columns | None) -> Iterable[Table]:
         if isinstance(data, DataFrame):
             source = sources.from_frame(data, columns, arity=arity)
-            return [KeyTable(source.arity, source.frame)]
+            return [KeyTable(source.arity, source.raw, read=source.read)]
         dictionary, tables = Dictionary(), []
         for ids in read_table(data, dictionary, arity=arity, columns=columns):
-            if not ids.shape[0]:
-                tables.append(KeyTable(0, self.spark.range(int(ids.shape[1])).select()))
-                continue
             buffer, offsets = dictionary.keys()
             keys = pa.LargeStringArray.from_buffers(
                 len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(buffer)
             )
-            tables.append(
-                KeyTable(ids.shape[0], self._keys([keys.take(pa.array(c)).cast(pa.string()) for c in ids]))
-            )
+            arrays = [keys.take(pa.array(c)).cast(pa.string()) for c in ids]
+            tables.append(KeyTable(ids.shape[0], arrays, spark=self.spark, rows=int(ids.shape[1])))
         return tables
 
     def files(self, path: str | os.PathLike[str]) -> list[FactFile]:
@@ -191,7 +186,7 @@ class SparkBackend:
                 bad=bad,
             )
         self._set_aside(source)
-        return [KeyTable(source.arity, source.frame)]
+        return [KeyTable(source.arity, source.raw, read=source.read)]
 
     def _size(self, path: str | os.PathLike[str]) -> int:
         """The bytes of a file that was listed or is here; more than fits if it is neither."""
@@ -210,20 +205,21 @@ class SparkBackend:
         width = 4 if arity == 4 and columns is None else 3
         chosen = choose_columns(["s", "p", "o", "g"][:width], width, arity, columns, str(paths[0]))
         with translated():
-            frame = self._triples(paths, format, bad)
+            frame = self._triples(paths, format, bad).frame
             rows = sources.quads(frame) if width == 4 else frame
             keys = [F.col("spog"[place]).alias(f"k{j}") for j, place in enumerate(chosen)]
             return [KeyTable(len(chosen), rows.select(*keys))]
 
-    def _triples(self, paths: Paths, format: str, bad: Bad) -> DataFrame:
+    def _triples(self, paths: Paths, format: str, bad: Bad) -> sources.Source:
         source = sources.read(self.spark, [str(path) for path in paths], format, bad=bad)
         self._set_aside(source)
-        return source.frame
+        return source
 
     def read_rdf(self, paths: Paths, format: str, views: Collection[str], bad: Bad = "fail") -> Triples:
         with translated():
-            staged = self.terms.stage([self._triples(paths, format, bad)])[0]
-            return SparkTriples.of(self, staged, views)
+            source = self._triples(paths, format, bad)
+            run = Chunks(TripleBlocks(tuple(views)), source.read)
+            return SparkTriples(self.engine, stage(self.terms, source.raw.mapInArrow(run, SCHEMA)), views)
 
     # ---- Facts out
 
@@ -279,55 +275,23 @@ class SparkBackend:
 
 @dataclass(frozen=True, slots=True)
 class SparkTriples:
-    """The facts of a file of triples, staged: the triples themselves, and which predicates they have facts of."""
+    """The facts of files of triples, staged."""
 
-    backend: SparkBackend
-    staged: DataFrame
-    named: Mapping[int, Sequence[str]]
+    engine: SparkEngine
+    staged: Staged
     views: Collection[str]
-
-    @staticmethod
-    def of(backend: SparkBackend, staged: DataFrame, views: Collection[str]) -> SparkTriples:
-        """What staged triples have facts of."""
-        facts = sources.facts_of_triples(staged)
-        named = {
-            arity: [row["name"] for row in frame.select("name").distinct().collect()]
-            for arity, frame in facts.items()
-        }
-        return SparkTriples(backend, staged, named, views)
 
     @property
     def predicates(self) -> list[Predicate]:
-        names = [Predicate(name, arity) for arity, found in self.named.items() for name in found]
-        return names + [VIEWS[view] for view in self.views]
+        found = [Predicate(name, arity) for arity, name in self.staged.names]
+        return list(dict.fromkeys([*found, *(VIEWS[view] for view in self.views)]))
 
     def schedule(self, given: Callable[[Predicate], Relation]) -> None:
-        with translated():
-            for arity, frame in sources.facts_of_triples(self.staged).items():
-                relations = {n: spark_relation(given(Predicate(n, arity))) for n in self.named[arity]}
-                if not relations:
-                    continue
-                numbers = [(name, relation.number) for name, relation in relations.items()]
-                table = self.backend.spark.createDataFrame(numbers, "name string, p int")
-                keys = frame.join(F.broadcast(table), "name").select("p", *(f"k{j}" for j in range(arity)))
-                self.backend.engine.stage(
-                    arity, keys, dict.fromkeys(relations.values(), EXPLICIT), cheap=True
-                )
-            for view in self.views:
-                rows = sources.view(self.staged, view)
-                arity = VIEWS[view].arity
-                keys = rows.select(*(F.col(c).alias(f"k{j}") for j, c in enumerate("spog"[:arity])))
-                given(VIEWS[view]).schedule(KeyTable(arity, keys, cheap=True), EXPLICIT)
+        relations = {predicate: spark_relation(given(predicate)) for predicate in self.predicates}
+        for arity in sorted({predicate.arity for predicate in relations}):
+            wanted = {predicate.name: r for predicate, r in relations.items() if predicate.arity == arity}
+            self.engine.stage(Waiting(arity, self.staged, wanted, EXPLICIT))
 
     def tables(self) -> Iterator[tuple[Predicate, Table]]:
-        with translated():
-            for arity, frame in sources.facts_of_triples(self.staged).items():
-                columns = [f"k{j}" for j in range(arity)]
-                for name in self.named[arity]:
-                    keys = frame.filter(F.col("name") == name).select(*columns)
-                    yield Predicate(name, arity), KeyTable(arity, keys, cheap=True)
-            for view in self.views:
-                arity = VIEWS[view].arity
-                rows = sources.view(self.staged, view)
-                keys = rows.select(*(F.col(c).alias(f"k{j}") for j, c in enumerate("spog"[:arity])))
-                yield VIEWS[view], KeyTable(arity, keys, cheap=True)
+        for predicate in self.predicates:
+            yield predicate, StagedTable(self.staged, predicate.arity, predicate.name)

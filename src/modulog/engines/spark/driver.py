@@ -1,121 +1,226 @@
-"""Small strata on the driver: while all facts that rules read fit under `local_limit`, the local engine evaluates them.
+"""Small strata on the driver: while all facts that rules read fit under `local_limit`, the local engine evaluates them, in updates too.
 
-A relation that lives here has a *mirror*, a plain relation of the local engine. Facts of other relations are fetched once. When a relation outgrows the
-limit, or a rule reads one that does not fit, the mirrors become parts, old and delta each for itself, and Spark goes on from there.
+Facts that are on Spark are fetched once, those of all relations that are needed in one job. When a relation outgrows the limit, or a rule reads
+one that does not fit, Spark goes on from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import reduce
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.relation import PlainRelation
+from modulog.engines.local.table import LocalTable
+from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.mirrored_terms import MirroredTerms
+from modulog.engines.spark.needs import Needs, expected_rows
 from modulog.engines.spark.parts import Part
-from modulog.engines.spark.relation import SparkRelation
+from modulog.engines.spark.table import DriverTable, KeyTable, SparkTable
 
 if TYPE_CHECKING:
     from modulog.engines.spark.engine import SparkEngine
 
+T = TypeVar("T")
 MOST_TERMS = 2**31 - 1
-FETCHED: p.ModuleId = -1
-FIXPOINT = ("old", "delta", "all", "after")  # versions that mean the same on a mirror, outside updates
+RESULTS = 20  # rows that rules may give here, as a multiple of the limit
+MIRRORED = 10  # facts that all mirrors together may hold, as a multiple of the limit
+REMEMBERED = 1000  # expressions that are kept as they are evaluated here
 
 
 class Driver:
-    """Decides for each run of rules where it takes place, and keeps the mirrors."""
+    """Decides for each run of rules and each question where it takes place, and keeps the mirrors."""
 
     def __init__(self, engine: SparkEngine, local_limit: int) -> None:
         self.engine, self.local_limit = engine, local_limit
         self.terms = MirroredTerms(engine.terms)
         self.local = LocalEngine(self.terms)
-        self.translated: dict[int, tuple[p.Expr, p.Project]] = {}
+        self.mirrored: weakref.WeakSet[MirroredRelation] = weakref.WeakSet()
+        self.translated: dict[int, tuple[p.Expr, p.Expr]] = {}
 
-    def takes(self, work: Sequence[p.Work]) -> bool:
-        """Whether all that the rules read and write is small enough, and here already or yet to be fetched."""
-        if not self.local_limit or not work or len(self.engine.terms) > MOST_TERMS:
+    @property
+    def usable(self) -> bool:
+        """Whether anything is evaluated here: ids must fit into 32 bits."""
+        return bool(self.local_limit) and len(self.engine.terms) <= MOST_TERMS
+
+    def takes(self, exprs: Iterable[p.Expr], heads: Collection[MirroredRelation] = ()) -> bool:
+        """Whether all that expressions read and may give is small enough; then it is here."""
+        if not self.usable:
             return False
-        relations: set[SparkRelation] = set()
-        for item in work:
-            found = _relations(item.expr, self.terms.ready)
-            if found is None:
-                return False
-            relations |= found
-        heads = {_spark(item.relation) for item in work}
-        if any(not head.local and head.size("all") for head in heads):
+        wanted = list(exprs)
+        needs = Needs(wanted)
+        if needs.values and not self.terms.ready:
             return False
-        elsewhere = [r for r in relations if not r.local]
-        # What is fetched comes as a whole: a relation in the middle of a fixpoint on Spark stays there.
-        if any(r.updating or r.delta or any(part.counts is None for part in r.base) for r in elsewhere):
+        relations = needs.relations.union(heads)
+        if not all(r.movable for r in relations) or any(table.size is None for table in needs.tables):
             return False
-        return sum(r.size("all") for r in relations | heads) <= self.local_limit
+        if sum(r.held for r in relations) + sum(map(len, needs.tables)) > self.local_limit:
+            return False
+        if sum(map(expected_rows, wanted)) > RESULTS * self.local_limit:
+            return False
+        self._fetch(relations)
+        self._make_room(relations)
+        return True
+
+    # ---- Evaluating
 
     def run(self, work: Sequence[p.Work]) -> None:
         """Evaluate the rules over mirrors."""
         for item in work:
-            _spark(item.relation).local = True
-        for item in work:
-            mirrored = p.Work(self.mirror(_spark(item.relation)), self._translate(item.expr), item.source)
+            mirrored = p.Work(
+                self.mirror_of(mirrored_relation(item.relation)), self._translate(item.expr), item.source
+            )
             self.local.run([mirrored])
             item.rows, item.seconds = mirrored.rows, mirrored.seconds
 
-    def mirror(self, relation: SparkRelation) -> PlainRelation:
+    def collect(self, expr: p.Expr) -> DriverTable:
+        """All rows of an expression."""
+        return self.table(self.local.collect(self._translate(expr)))
+
+    def count(self, expr: p.Expr) -> int:
+        """How many rows an expression has."""
+        return self.local.count(self._translate(expr))
+
+    def reach(self, seeds: p.Expr, graph: p.Expr) -> list[DriverTable] | None:
+        """As the engine's; None if there are too many pairs."""
+        found = self.local.reach(self._translate(seeds), self._translate(graph))
+        tables = self._bounded((table, len(table)) for table in found)
+        return None if tables is None else list(map(self.table, tables))
+
+    def reach_changes(
+        self, sources: LocalTable, seeds: p.Expr, graph: p.Expr, known: p.Read
+    ) -> list[tuple[DriverTable, DriverTable]] | None:
+        """As the engine's; None if there are too many pairs."""
+        before = self._translate(known)
+        assert isinstance(before, p.Read)
+        changes = self.local.reach_changes(sources, self._translate(seeds), self._translate(graph), before)
+        pairs = self._bounded((pair, sum(map(len, pair))) for pair in changes)
+        return None if pairs is None else [(self.table(lost), self.table(won)) for lost, won in pairs]
+
+    def components(self, edges: p.Expr) -> DriverTable:
+        """As the engine's."""
+        return self.table(self.local.components(self._translate(edges)))
+
+    def _bounded(self, pieces: Iterator[tuple[T, int]]) -> list[T] | None:
+        found, rows = [], 0
+        for piece, size in pieces:
+            found.append(piece)
+            rows += size
+            if rows > self.local_limit:
+                return None
+        return found
+
+    def table(self, rows: LocalTable) -> DriverTable:
+        """Rows of the local engine for everybody."""
+        return DriverTable(self.engine.spark, rows)
+
+    # ---- Facts that come here
+
+    def mirror_of(self, relation: MirroredRelation) -> PlainRelation:
         """The relation on the driver; facts on Spark are fetched once."""
-        if relation.mirror is None:
-            relation.mirror = PlainRelation(relation.name, relation.arity)
-            if not relation.local:
-                frame = relation.frame("all").select(*(f"c{j}" for j in range(relation.arity)))
-                ids = _ids(frame.toArrow(), relation.arity, relation.size("all"))
-                relation.mirror.schedule(
-                    self.local.table(tuple(f"c{j}" for j in range(relation.arity)), ids), FETCHED
-                )
-                relation.mirror.derive()
-                relation.mirror.merge()
+        self._fetch([relation])
+        assert relation.mirror is not None
         return relation.mirror
 
-    def publish(self, relation: SparkRelation) -> None:
-        """The facts of a mirror as parts; the relation lives on Spark from now on, a finished mirror may still be read."""
-        relation.local = False
-        if relation.mirror is None:
+    def here(self, rows: p.Table) -> LocalTable | None:
+        """The rows of a table, if they are here or few."""
+        assert isinstance(rows, SparkTable)
+        few = rows.size is not None and rows.size <= self.local_limit
+        return rows.rows() if self.usable and few else None
+
+    def rows_for(self, relation: MirroredRelation, rows: p.Table) -> LocalTable | None:
+        """Rows to be scheduled in a mirror; None where Spark must do it: they are there, or the relation would not fit."""
+        if not self.usable or not relation.movable or relation.held + self._size(rows) > self.local_limit:
+            return None
+        if isinstance(rows, KeyTable):
+            if rows.arrays is None or not self.terms.ready:
+                return None
+            return LocalTable(rows.columns, self.terms.encode(rows.arrays, len(rows)))
+        return rows.rows() if isinstance(rows, DriverTable) else None
+
+    def _size(self, rows: p.Table) -> int:
+        here = rows.arrays is not None if isinstance(rows, KeyTable) else isinstance(rows, DriverTable)
+        return len(rows) if here else self.local_limit + 1
+
+    def _fetch(self, relations: Iterable[MirroredRelation]) -> None:
+        """Give mirrors to relations that have none: one job for all of them."""
+        wanted = [relation for relation in relations if relation.mirror is None]
+        if not wanted:
             return
-        relation.base = self._part(relation, "old")
-        relation.delta = self._part(relation, "delta")
-        if relation.delta:
-            relation.mirror = None
+        found = self._facts(wanted)
+        for relation in wanted:
+            relation.adopt(*(found(relation, kind) for kind in range(3)))
+            self.mirrored.add(relation)
 
-    def _part(self, relation: SparkRelation, version: p.Version) -> list[Part]:
-        assert relation.mirror is not None
-        tables = list(relation.mirror.scan(tuple(f"c{j}" for j in range(relation.arity)), version))
-        rows = sum(map(len, tables))
-        if not rows:
-            return []
-        columns = {"p": pa.array(np.full(rows, relation.number, np.int32))}
-        for j in range(relation.arity):
-            columns[f"c{j}"] = pa.array(
-                np.concatenate([t.ids[t.columns.index(f"c{j}")] for t in tables]).astype(np.int64)
+    def _facts(self, relations: Sequence[MirroredRelation]) -> _Fetched:
+        """The facts of relations on Spark, and in an update D and A."""
+        frames = list(self._frames(relations))
+        if not frames:
+            return _Fetched(None)
+        width = max(r.arity for r in relations)
+        nothing = F.lit(None).cast("long")
+        whole = [
+            frame.select(
+                F.lit(kind),
+                "p",
+                *(F.col(c) if c in frame.columns else nothing for c in (f"c{j}" for j in range(width))),
             )
-        frame = self.engine.spark.createDataFrame(pa.table(columns))
-        return [Part(relation.arity, frame, None, {relation.number: rows}, relations={relation.number})]
+            for kind, frame in frames
+        ]
+        self.engine.parts.actions += 1
+        return _Fetched(reduce(DataFrame.union, whole))
 
-    def _translate(self, expr: p.Expr) -> p.Project:
-        """The same expression over mirrors, remembered as long as the expression lives."""
+    def _frames(self, relations: Sequence[MirroredRelation]) -> Iterator[tuple[int, DataFrame]]:
+        parts = self.engine.parts
+        for arity in {r.arity for r in relations}:
+            group = [r for r in relations if r.arity == arity]
+            plain = [r for r in group if not r.dead]
+            lists: list[tuple[int, list[MirroredRelation], Iterable[Part]]] = [
+                (0, plain, chain.from_iterable(r.base for r in plain)),
+                (1, group, chain.from_iterable(r.gone for r in group)),
+                (2, group, chain.from_iterable(r.come for r in group)),
+            ]
+            for kind, owners, some in lists:
+                if chosen := list(some):
+                    yield kind, parts.frame(arity, chosen, {r.number for r in owners})
+            yield from ((0, r.frame("before")) for r in group if r.dead)
+
+    def _make_room(self, needed: Collection[MirroredRelation]) -> None:
+        """All mirrors together stay within bounds; those that nobody needs now go first."""
+        room = MIRRORED * self.local_limit - sum(r.held for r in self.mirrored if r.mirror is not None)
+        for relation in list(self.mirrored):
+            if room >= 0:
+                return
+            if relation not in needed and not relation.updating and not relation.size("delta"):
+                room += relation.held
+                relation.evict()
+                self.mirrored.discard(relation)
+
+    # ---- Expressions over mirrors
+
+    def _translate(self, expr: p.Expr) -> p.Expr:
+        """The same expression over mirrors, remembered as long as the expression lives and the mirrors are the same."""
         known = self.translated.get(id(expr))
         if known is None:
-            mirrored = self._mirrored(expr)
-            assert isinstance(mirrored, p.Project)
-            known = self.translated[id(expr)] = (expr, mirrored)
+            if len(self.translated) >= REMEMBERED:
+                self.forget()
+            known = self.translated[id(expr)] = (expr, self._mirrored(expr))
         return known[1]
 
     def _mirrored(self, expr: p.Expr) -> p.Expr:
         match expr:
             case p.Read():
-                return p.Read(self.mirror(_spark(expr.relation)), expr.args, expr.version, expr.except_from)
+                mirror = self.mirror_of(mirrored_relation(expr.relation))
+                return p.Read(mirror, expr.args, expr.version, expr.except_from)
             case p.Join() | p.SemiJoin() | p.AntiJoin():
                 return type(expr)(self._mirrored(expr.left), self._mirrored(expr.right), expr.variables)
             case p.Where() | p.Extend():
@@ -125,43 +230,35 @@ class Driver:
             case p.Union():
                 return p.Union(tuple(map(self._mirrored, expr.parts)))
             case p.Rows():
-                return p.Rows(self.local.table((), np.empty((0, len(expr.table)), np.int32)))
+                assert isinstance(expr.table, SparkTable)
+                return p.Rows(expr.table.rows(), expr.names)
 
     def forget(self) -> None:
-        """The stratum is done: its expressions will not come again."""
+        """Mirrors have changed, or the expressions will not come again."""
         self.translated = {}
 
 
-def _ids(table: pa.Table, arity: int, rows: int) -> np.ndarray:
-    if not arity:
-        return np.empty((0, rows), np.int32)
-    return np.stack([column.to_numpy() for column in table.columns]).astype(np.int32)
+class _Fetched:
+    """Facts (kind, p, c0, c1, …) on the driver, asked for by relation."""
+
+    def __init__(self, frame: DataFrame | None) -> None:
+        self._columns = None
+        if frame is not None:
+            table = frame.toArrow()
+            self._kinds, self._numbers = (table.column(j).to_numpy() for j in (0, 1))
+            self._columns = table.columns[2:]
+
+    def __call__(self, relation: MirroredRelation, kind: int) -> LocalTable:
+        if self._columns is None:
+            return LocalTable(relation.names, np.empty((relation.arity, 0), np.int32))
+        rows = np.flatnonzero((self._kinds == kind) & (self._numbers == relation.number))
+        ids = np.empty((relation.arity, len(rows)), np.int32)
+        for j in range(relation.arity):
+            ids[j] = self._columns[j].take(rows).to_numpy()
+        return LocalTable(relation.names, ids)
 
 
-def _relations(expr: p.Expr, values: bool) -> set[SparkRelation] | None:
-    """The relations that an expression reads; None if it needs rows that are on Spark, or values that are not here."""
-    match expr:
-        case p.Read():
-            relation = _spark(expr.relation)
-            return {relation} if expr.version in FIXPOINT and not relation.updating else None
-        case p.Where() if expr.condition.operator != "is" and not values:
-            return None
-        case p.Extend(value=p.Compute()) if not values:
-            return None
-        case p.Rows() if expr.variables:
-            return None
-        case p.Rows():
-            return set()
-    parts = [getattr(expr, name) for name in ("left", "right", "child") if hasattr(expr, name)]
-    found: set[SparkRelation] = set()
-    for part in (*parts, *getattr(expr, "parts", ())):
-        inner = _relations(part, values)
-        if inner is None:
-            return None
-        found |= inner
-    return found
-
-
-def _spark(relation: p.Relation) -> SparkRelation:
-    assert isinstance(relation, SparkRelation)
+def mirrored_relation(relation: p.Relation) -> MirroredRelation:
+    """A relation of this engine."""
+    assert isinstance(relation, MirroredRelation)
     return relation

@@ -6,8 +6,9 @@ While no recursion waits, rounds are put off: nonrecursive strata that follow on
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
 from typing import Any
@@ -22,25 +23,31 @@ from modulog.engines.spark.computing import SparkValues
 from modulog.engines.spark.counters import SparkCounters
 from modulog.engines.spark.driver import Driver
 from modulog.engines.spark.errors import translated
+from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Parts
-from modulog.engines.spark.relation import WEIGHT, SparkRelation, SparkTable
+from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.rules import Compilation, Member, question, rule
+from modulog.engines.spark.table import WEIGHT, SparkTable, frame_of
 from modulog.engines.spark.terms import SparkTerms
+from modulog.engines.spark.waiting import Waiting, encode
 from modulog.errors import NotSupported
 
 LOCAL_LIMIT = 100_000
 BROADCAST_LIMIT = 100_000
+MUCH = 1_000_000  # known facts that are worth a job not to shuffle
+EBB = 20  # times the facts of the last round
+WRITTEN = 32  # parts and tables that are written before superseded ones are looked for
 GROWTH = 2  # how many facts a plan that was put off is guessed to give for each fact it reads
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
-    """Facts of some relations whose terms have no ids yet."""
+class Scheduled:
+    """Facts (p, c0, c1, …) for the next `derive`; `distinct` if none of them is there twice."""
 
     arity: int
-    keys: DataFrame
+    frame: DataFrame
     heads: dict[SparkRelation, p.ModuleId]
-    cheap: bool
+    distinct: bool = False
 
 
 class SparkEngine:
@@ -60,10 +67,11 @@ class SparkEngine:
         self.spark, self.terms, self.broadcast_limit = spark, terms, broadcast_limit
         self.parts = Parts(spark, folder)
         self.driver = Driver(self, local_limit)
-        self.relations: list[SparkRelation] = []
+        self.relations: weakref.WeakSet[MirroredRelation] = weakref.WeakSet()
+        self._tidied = 0
         self._numbered = 0
-        self.scheduled: list[tuple[int, DataFrame, dict[SparkRelation, p.ModuleId]]] = []
-        self.staged: list[Staged] = []
+        self.scheduled: list[Scheduled] = []
+        self.staged: list[Waiting] = []
         self.values = SparkValues(spark, terms)
         self.lazily = False
 
@@ -72,7 +80,7 @@ class SparkEngine:
         """A frame without rows."""
         return self.spark.createDataFrame([], "c0 bigint")
 
-    def relation(self, name: str, arity: int, scheme: str = "plain") -> SparkRelation:
+    def relation(self, name: str, arity: int, scheme: str = "plain") -> MirroredRelation:
         if scheme != "plain":
             raise NotSupported(f"the Spark engine has no storage scheme {scheme!r}")
         return self.restored(name, arity, self.reserve(1))
@@ -82,32 +90,30 @@ class SparkEngine:
         self._numbered += count
         return self._numbered - count
 
-    def restored(self, name: str, arity: int, number: int) -> SparkRelation:
+    def restored(self, name: str, arity: int, number: int) -> MirroredRelation:
         """A relation with a number that was reserved for it."""
-        self.relations.append(SparkRelation(self, name, arity, number))
-        return self.relations[-1]
+        made = MirroredRelation(self, name, arity, number)
+        self.relations.add(made)
+        return made
 
     def counters(self, name: str, arity: int) -> p.Counters:
         return SparkCounters(self, name, arity)
 
     def table(self, columns: tuple[str, ...], ids: Any) -> SparkTable:
         array = np.asarray(ids)
-        if not columns:
-            return SparkTable((), self.spark.range(array.shape[1]).select(), int(array.shape[1]))
-        rows = [tuple(map(int, row)) for row in array.reshape(len(columns), -1).T]
-        schema = ", ".join(f"`{name}` bigint" for name in columns)
-        return SparkTable(columns, self.spark.createDataFrame(rows, schema), len(rows))
+        array = array if array.ndim == 2 else array.reshape(len(columns), -1)
+        if self.driver.usable:
+            return self.driver.table(self.driver.local.table(columns, array))
+        rows = int(array.shape[1])
+        named = {name: column.astype(np.int64) for name, column in zip(columns, array, strict=True)}
+        return SparkTable(columns, frame_of(self.spark, named, rows), rows)
 
     # ---- Rounds
 
     def run(self, work: Sequence[p.Work], lazily: bool = False) -> None:
-        if self.driver.takes(work):
+        if self.driver.takes((item.expr for item in work), {spark_relation(item.relation) for item in work}):
             self.driver.run(work)
             return
-        self.driver.forget()
-        for relation in self.relations:
-            if relation.local:
-                self.driver.publish(relation)
         self.lazily = lazily
         if not lazily:
             self.parts.settle()
@@ -119,7 +125,9 @@ class SparkEngine:
             groups.setdefault((found.shape, apart), []).append((item, found))
         for group in groups.values():
             frame = self._compile([found for _, found in group]).heads()
-            heads = {spark_relation(item.relation): item.source for item, _ in group}
+            heads: dict[SparkRelation, p.ModuleId] = {
+                spark_relation(item.relation): item.source for item, _ in group
+            }
             self.schedule(next(iter(heads)).arity, frame, heads)
 
     def _compile(self, group: Sequence[Member]) -> Compilation:
@@ -148,47 +156,44 @@ class SparkEngine:
 
     def schedule(self, arity: int, frame: DataFrame, heads: Mapping[SparkRelation, p.ModuleId]) -> None:
         """Facts (p, c0, c1, …) for the next `derive`."""
-        self.scheduled.append((arity, frame, dict(heads)))
+        self.scheduled.append(Scheduled(arity, frame, dict(heads)))
 
-    def stage(
-        self, arity: int, keys: DataFrame, heads: Mapping[SparkRelation, p.ModuleId], *, cheap: bool = False
-    ) -> None:
-        """Facts (p, k0, k1, …) that still need ids; those that are cheap to evaluate twice are not written before."""
-        self.staged.append(Staged(arity, keys, dict(heads), cheap))
+    def stage(self, waiting: Waiting) -> None:
+        """Facts for the next `derive` that still need ids."""
+        self.staged.append(waiting)
 
     def _encode_staged(self) -> None:
         """Give ids to all terms that wait, with one growth of the dictionary, and schedule their facts."""
         staged, self.staged = self.staged, []
-        arities = sorted({item.arity for item in staged})
-        ready: list[list[DataFrame]] = [[s.keys for s in staged if s.arity == a and s.cheap] for a in arities]
-        for arity, frames in zip(arities, ready, strict=True):
-            if costly := [s.keys for s in staged if s.arity == arity and not s.cheap]:
-                frames += self.terms.stage([reduce(DataFrame.union, costly)])
-        together = [reduce(DataFrame.union, frames) for frames in ready]
-        for arity, frame in zip(arities, self.terms.encode_all(together), strict=True):
-            heads = {r: s for item in staged if item.arity == arity for r, s in item.heads.items()}
-            self.schedule(arity, frame.select("p", *(f"c{j}" for j in range(arity))), heads)
+        for arity, frame, heads in encode(self.terms, staged):
+            self.scheduled.append(Scheduled(arity, frame, heads, distinct=True))
 
     def forget_scheduled(self, relation: SparkRelation) -> None:
         """Drop what waits for one relation."""
-        kept = []
-        for arity, frame, heads in self.scheduled:
-            heads.pop(relation, None)
-            if heads:
-                kept.append((arity, frame.filter(F.col("p") != relation.number), heads))
-        self.scheduled = kept
+        kept, staged = [], []
+        for found in self.scheduled:
+            if relation in found.heads:
+                del found.heads[relation]
+                found = replace(found, frame=found.frame.filter(F.col("p") != relation.number))
+            if found.heads:
+                kept.append(found)
+        for item in self.staged:
+            rest = item.without(relation)
+            if rest.wanted:
+                staged.append(rest)
+        self.scheduled, self.staged = kept, staged
 
     def derive(self, leaving: bool = False) -> None:
         """Turn what was scheduled, all of it to come or all of it to leave, into the next delta of every relation it speaks of."""
         with translated():
             if self.staged:
                 self._encode_staged()
+            for relation in {relation for found in self.scheduled for relation in found.heads}:
+                relation.to_spark()
             scheduled, self.scheduled = self.scheduled, []
-            for arity in sorted({arity for arity, _, _ in scheduled}):
-                frames = [(frame, heads) for a, frame, heads in scheduled if a == arity]
-                for group in _by_source(frames):
-                    heads = {relation: source for _, of in group for relation, source in of.items()}
-                    self._derive(arity, [frame for frame, _ in group], heads, leaving)
+            for arity in sorted({found.arity for found in scheduled}):
+                for group in _by_source([found for found in scheduled if found.arity == arity]):
+                    self._derive(arity, group, leaving)
 
     def settle(self) -> None:
         """Evaluate what was put off, and delete what nobody reads any more."""
@@ -198,16 +203,29 @@ class SparkEngine:
             if not self.staged and not self.scheduled:
                 self.terms.release()
 
-    def _derive(
-        self, arity: int, frames: list[DataFrame], heads: dict[SparkRelation, p.ModuleId], leaving: bool
-    ) -> None:
+    def tidy(self) -> None:
+        """Between updates, now and then: delete what nobody reads any more."""
+        waits = self.staged or self.scheduled or self.parts.lazy
+        if not waits and self.parts.writes - self._tidied >= WRITTEN:
+            self._tidied = self.parts.writes
+            with translated():
+                self.parts.release(self.relations)
+                self.terms.release()
+
+    def _derive(self, arity: int, group: Sequence[Scheduled], leaving: bool) -> None:
+        heads = {relation: source for found in group for relation, source in found.heads.items()}
         numbers = {relation.number for relation in heads}
-        new = reduce(DataFrame.unionByName, frames).distinct()
+        new = reduce(DataFrame.unionByName, [found.frame for found in group])
+        if len(group) > 1 or not group[0].distinct:
+            new = new.distinct()
         there = [relation for relation in heads if relation.size("after")]
         if leaving and not there:
             return
         if there:
             known = reduce(DataFrame.unionByName, [relation.frame("after") for relation in there])
+            if not self.lazily and _is_ebbing(there):
+                found = self.parts.keep(tuple(new.columns), new, False)
+                new, known = found.frame, self._near(found, known)
             new = new.join(known, new.columns, "left_semi" if leaving else "left_anti")
         earlier = [relation for relation in heads if relation.delta]
         if earlier:
@@ -223,6 +241,12 @@ class SparkEngine:
             if part.count(relation.number):
                 relation.delta.append(part)
 
+    def _near(self, found: SparkTable, known: DataFrame) -> DataFrame:
+        """Of all that is known what equals one of a few candidates: it is read, but not shuffled."""
+        if len(found) > self.broadcast_limit:
+            return known
+        return known.join(F.broadcast(found.frame), list(found.columns), "left_semi")
+
     def _guess(self) -> int:
         """How many facts a plan may give: a few times what is there."""
         known = (part.counts for r in self.relations for part in r.base if part.counts)
@@ -231,6 +255,8 @@ class SparkEngine:
     # ---- Graphs
 
     def collect(self, expr: p.Expr) -> SparkTable:
+        if self.driver.takes([expr]):
+            return self.driver.collect(expr)
         with translated():
             self.parts.settle()
             found = self._compile([question(expr)]).answers()
@@ -238,11 +264,18 @@ class SparkEngine:
             return self.parts.keep(expr.variables, found.frame.select(*columns), found.weighted)
 
     def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[SparkTable]:
-        yield graphs.reach(self, seeds, graph)
+        found = self.driver.reach(seeds, graph) if self.driver.takes([seeds, graph]) else None
+        yield from [graphs.reach(self, seeds, graph)] if found is None else found
 
     def reach_changes(
         self, sources: p.Table, seeds: p.Expr, graph: p.Expr, known: p.Read
     ) -> Iterator[tuple[SparkTable, SparkTable]]:
+        rows = self.driver.here(sources)
+        if rows is not None and self.driver.takes([seeds, graph, known]):
+            changes = self.driver.reach_changes(rows, seeds, graph, known)
+            if changes is not None:
+                yield from changes
+                return
         some = p.Rows(sources)
         now = graphs.reach(self, p.SemiJoin(seeds, some, seeds.variables), graph)
         before = self.collect(p.Project(p.SemiJoin(known, some, known.variables), ("s", "t"), "keep"))
@@ -254,6 +287,8 @@ class SparkEngine:
         yield lost, won
 
     def components(self, edges: p.Expr) -> SparkTable:
+        if self.driver.takes([edges]):
+            return self.driver.components(edges)
         return self.table(("x", "c"), graphs.components(self.collect(edges)))
 
     # ---- Queries
@@ -267,30 +302,37 @@ class SparkEngine:
     def count(self, expr: p.Expr) -> int:
         if isinstance(expr, p.Read) and len(expr.variables) == len(expr.args) and expr.except_from is None:
             return expr.relation.size(expr.version)
+        if self.driver.takes([expr]):
+            return self.driver.count(expr)
         return sum(map(len, self.evaluate(expr)))
 
     def close(self) -> None:
         self.parts.folder.delete()
 
 
-def _by_source(
-    frames: list[tuple[DataFrame, dict[SparkRelation, p.ModuleId]]],
-) -> Iterator[list[tuple[DataFrame, dict[SparkRelation, p.ModuleId]]]]:
+def _by_source(scheduled: list[Scheduled]) -> Iterator[list[Scheduled]]:
     """What goes into one part: everything, unless a relation keeps its sources apart; what is explicit comes first."""
-    if not any(relation.by_source for _, heads in frames for relation in heads):
-        yield frames
+    if not any(relation.by_source for found in scheduled for relation in found.heads):
+        yield scheduled
         return
-    for source in sorted({source for _, heads in frames for source in heads.values()}):
+    for source in sorted({source for found in scheduled for source in found.heads.values()}):
         group = []
-        for frame, heads in frames:
-            mine = {relation: s for relation, s in heads.items() if s == source}
+        for found in scheduled:
+            mine = {relation: s for relation, s in found.heads.items() if s == source}
             if mine:
                 wanted = [relation.number for relation in mine]
-                group.append((frame.filter(F.col("p").isin(wanted)), mine))
+                frame = found.frame.filter(F.col("p").isin(wanted))
+                group.append(replace(found, frame=frame, heads=mine))
         yield group
 
 
-def spark_relation(relation: p.Relation) -> SparkRelation:
+def _is_ebbing(relations: Sequence[SparkRelation]) -> bool:
+    """Whether much is known and the last round brought little of it: then the next will hardly bring more."""
+    recent = sum((r.come or r.base)[-1].count(r.number) for r in relations if r.come or r.base)
+    return sum(r.size("after") for r in relations) > max(MUCH, EBB * recent)
+
+
+def spark_relation(relation: p.Relation) -> MirroredRelation:
     """A relation of this engine."""
-    assert isinstance(relation, SparkRelation)
+    assert isinstance(relation, MirroredRelation)
     return relation

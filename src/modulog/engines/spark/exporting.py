@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from modulog.engines.protocol import Table
 from modulog.engines.spark import keys
-from modulog.engines.spark.relation import SparkTable
+from modulog.engines.spark.table import SparkTable
 from modulog.errors import DataError
 from modulog.formats import DataWarning, rdf_writing
 from modulog.formats.exporting import sayable

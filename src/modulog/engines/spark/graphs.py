@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from modulog.engines import protocol as p
 from modulog.engines.local import reaching
-from modulog.engines.spark.relation import SparkTable
+from modulog.engines.spark.table import SparkTable
 
 if TYPE_CHECKING:
     from modulog.engines.spark.engine import SparkEngine

@@ -6,6 +6,7 @@ dictionary at once, without a job.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from pyspark.sql import functions as F
 
 from modulog.engines.local.vocabulary import Vocabulary
 from modulog.engines.protocol import Compute, Condition, Failures
-from modulog.engines.spark.keys import key_array, text_buffers
+from modulog.engines.spark.keys import key_array, read_keys, text_buffers
 from modulog.engines.spark.terms import SparkTerms
 from modulog.errors import InternalError
 from modulog.terms.dictionary import Dictionary
@@ -47,11 +48,27 @@ class MirroredTerms:
 
     def compute(self, function: Compute, columns: dict[str, Any], rows: int) -> tuple[Any, Any, Failures]:
         self._refresh()
-        before, dictionary = len(self.terms), self.vocabulary.dictionary
+        before = len(self.terms)
         found = self.vocabulary.compute(function, columns, rows)
-        fresh = np.arange(before, len(dictionary), dtype=np.uint32)
-        self.terms.adopt(key_array(dictionary, fresh).to_pylist())
+        self._adopt(before)
         return found
+
+    def encode(self, columns: Sequence[pa.Array], rows: int) -> Any:
+        """Columns of keys as an array of ids; what is new becomes a term of the dictionary at once."""
+        if not columns:
+            return np.empty((0, rows), np.int32)
+        self._refresh()
+        before, dictionary = len(self.terms), self.vocabulary.dictionary
+        ids = np.stack([read_keys(dictionary, column) for column in columns])
+        self._adopt(before)
+        return ids.view(np.int32)
+
+    def _adopt(self, before: int) -> None:
+        """Let the dictionary know the terms that are new here."""
+        dictionary = self.vocabulary.dictionary
+        if len(dictionary) > before:
+            fresh = np.arange(before, len(dictionary), dtype=np.uint32)
+            self.terms.adopt(key_array(dictionary, fresh).to_pylist())
 
     def _refresh(self) -> None:
         """Take over the terms that are new since the last time."""

@@ -7,7 +7,8 @@ evaluation was put off is a plan until somebody needs its facts or its size.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain
@@ -18,13 +19,14 @@ from pyspark.sql import functions as F
 
 from modulog.engines.protocol import ModuleId
 from modulog.engines.spark.hadoop import Folder
+from modulog.engines.spark.table import SparkTable
 
 if TYPE_CHECKING:
-    from modulog.engines.spark.relation import SparkRelation, SparkTable
+    from modulog.engines.spark.relation import SparkRelation
 
 DEAD = 8  # facts that may be left for each one that is dead, before the dead are taken out
 MANY = 8  # parts of one relation that are read as they are
-WATCHED = 200  # relations whose facts are counted while they are written; beyond, another job counts
+WATCHED = 10_000  # relations whose facts are counted while they are written; beyond, another job counts
 
 
 @dataclass(eq=False, slots=True)
@@ -90,21 +92,24 @@ class Parts:
         self.writes, self.actions = self.writes + 1, self.actions + 1
         watched, counts = frame.sortWithinPartitions("p"), Observation()
         if few := len(numbers) <= WATCHED:
-            sums = [F.sum((F.col("p") == n).cast("long")).alias(f"n{n}") for n in numbers]
-            watched = watched.observe(counts, *sums)
+            # With a bin for every number the histogram is exact, and a row costs the same for one relation and for a thousand.
+            bins = F.histogram_numeric("p", F.lit(max(2, len(numbers)))).alias("bins")
+            watched = watched.observe(counts, bins)
         watched.write.parquet(path)
         written = self.spark.read.schema(self.schema(arity)).parquet(path)
         if few:
-            found = {n: counts.get[f"n{n}"] or 0 for n in numbers}
+            seen = counts.get
+            # Tasks are put together with their bins side by side: a number may have several.
+            found = Counter[int]()
+            for bin in seen["bins"] or ():
+                found[round(bin["x"])] += round(bin["y"])
         else:
             self.actions += 1
-            found = {row["p"]: row["count"] for row in written.groupBy("p").count().collect()}
-        return Part(arity, written, path, {n: c for n, c in found.items() if c}, relations=set(numbers))
+            found = Counter({row["p"]: row["count"] for row in written.groupBy("p").count().collect()})
+        return Part(arity, written, path, found, relations=set(numbers))
 
     def keep(self, columns: tuple[str, ...], frame: DataFrame, weighted: bool) -> SparkTable:
         """Evaluate a plan into a table that stays as long as somebody holds it."""
-        from modulog.engines.spark.relation import SparkTable
-
         path = self.folder / f"t-{self.writes:06d}"
         self.writes, self.actions = self.writes + 1, self.actions + 1
         counts = Observation()
@@ -143,14 +148,15 @@ class Parts:
             relation.base = [self.write(relation.arity, relation.frame("before"), {relation.number})]
             relation.dead = []
 
-    def release(self, relations: Sequence[SparkRelation]) -> None:
+    def release(self, relations: Iterable[SparkRelation]) -> None:
         """Delete the parts that none of the relations reads."""
         used = {
             part.path
             for r in relations
             for part in (*r.base, *r.dead, *r.come, *r.gone, *r.delta, *chain(*r._nets.values()))
         }
-        used |= {path for path, table in self.tables.items() if table() is not None}
+        self.tables = {path: table for path, table in self.tables.items() if table() is not None}
+        used |= self.tables.keys()
         for name in self.folder.names():
             if self.folder / name not in used:
                 self.folder.delete(name)

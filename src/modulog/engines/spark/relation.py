@@ -6,15 +6,18 @@ at once. A relation knows which parts hold facts of its `old` and of its `delta`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from modulog.engines.local.relation import PlainRelation
 from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Read, Table, Version
+from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable, frame_of
 from modulog.errors import InternalError
 
 if TYPE_CHECKING:
@@ -22,44 +25,8 @@ if TYPE_CHECKING:
     from modulog.engines.spark.parts import Part
 
 BYTES_PER_ID = 8
-WEIGHT = "#"
-
-
-class SparkTable:
-    """A data frame of ids; its size is found at the first question and remembered."""
-
-    def __init__(
-        self, columns: tuple[str, ...], frame: DataFrame, size: int | None = None, weighted: bool = False
-    ) -> None:
-        self.columns, self.frame, self.weighted, self._size = columns, frame, weighted, size
-
-    def __len__(self) -> int:
-        if self._size is None:
-            self._size = int(self.frame.count())
-        return self._size
-
-    def batches(self) -> Iterator[Any]:
-        import pyarrow as pa
-
-        frame = (
-            self.frame
-            if self.columns or self.weighted
-            else self.frame.select(F.lit(1).cast("long").alias(WEIGHT))
-        )
-        yield from pa.Table.to_batches(frame.toArrow())
-
-
-class KeyTable:
-    """Facts that have no ids yet: a frame of keys k0, k1, …, encoded together with all others when somebody reads."""
-
-    def __init__(self, arity: int, keys: DataFrame, *, cheap: bool = False) -> None:
-        self.columns, self.keys, self.cheap = tuple(f"c{j}" for j in range(arity)), keys, cheap
-
-    def __len__(self) -> int:
-        return int(self.keys.count())
-
-    def batches(self) -> Iterator[Any]:
-        raise InternalError("facts without ids cannot be read")
+FEW = 10_000  # facts from the driver whose terms are looked up at once
+GUESSED = 0.8  # different values, as a power of the number of facts
 
 
 class SparkRelation:
@@ -79,15 +46,11 @@ class SparkRelation:
         self.spared: list[DataFrame] = []
         self.updating = self.leaving = self.by_source = False
         self._nets: dict[str, list[Part]] = {}
-        self.mirror: PlainRelation | None = None  # the facts on the driver
-        self.local = False  # the mirror decides, there are no parts
 
     # ---- Reading
 
     def parts(self, version: Version) -> list[Part]:
         """The parts that make up a version, where parts alone do."""
-        if self.local:
-            self.engine.driver.publish(self)
         match version:
             case "delta":
                 return self.delta
@@ -145,8 +108,6 @@ class SparkRelation:
         return after
 
     def size(self, version: Version) -> int:
-        if self.local:
-            return self.mirror.size(version) if self.mirror is not None else 0
         self._spare_now()
         before = self._count(self.base) - self._count(self.dead)
         match version:
@@ -196,10 +157,8 @@ class SparkRelation:
         return SparkTable((f"#{column}",), frame)
 
     def estimate(self, version: Version) -> Estimate:
-        if self.local and self.mirror is not None:
-            return self.mirror.estimate(version)
         rows = float(self.size(version))
-        return Estimate(rows, (rows**0.8,) * self.arity)
+        return Estimate(rows, (rows**GUESSED,) * self.arity)
 
     def unsorted(self, bound: tuple[int, ...], version: Version) -> int:
         return 0
@@ -207,28 +166,34 @@ class SparkRelation:
     # ---- The three beats of a round
 
     def schedule(self, rows: Table, source: ModuleId) -> None:
-        number = F.lit(self.number).cast("int").alias("p")
-        if isinstance(rows, KeyTable):
-            keys = rows.keys.select(number, *(f"k{j}" for j in range(self.arity)))
-            self.engine.stage(self.arity, keys, {self: source}, cheap=rows.cheap)
+        if isinstance(rows, KeyTable) and rows.arrays is not None and len(rows) <= FEW:
+            rows = self._identified(rows.arrays, len(rows))
+        if isinstance(rows, KeyTable) and self.arity:
+            self.engine.stage(rows.wait(self, source))
             return
+        if isinstance(rows, KeyTable):
+            rows = SparkTable((), rows.frame)
         assert isinstance(rows, SparkTable)
         self.engine.schedule(self.arity, rows.frame.select(*self._columns(rows)), {self: source})
+
+    def _identified(self, keys: Sequence[pa.Array], rows: int) -> SparkTable:
+        """A few facts from the driver with the ids of their terms: one question for all of them."""
+        terms, columns = self.engine.terms, tuple(f"c{j}" for j in range(self.arity))
+        ids = iter(terms.identify_keys([key for column in keys for key in column.to_pylist()]))
+        named = {c: np.fromiter(islice(ids, rows), np.int64, rows) for c in columns}
+        return SparkTable(columns, frame_of(self.engine.spark, named, rows), rows)
+
+    def to_spark(self) -> None:
+        """Let Spark alone have the facts: here it always has."""
 
     def derive(self, leaving: bool = False) -> int:
         if leaving and not self.updating:
             raise InternalError(f"{self.name}: facts leave inside an update only")
         self.engine.derive(leaving)
-        if self.local and self.mirror is not None:
-            return self.mirror.derive()
-        self.mirror = None if self.delta else self.mirror
         self.leaving = leaving and bool(self.delta)
         return self._count(self.delta)
 
     def merge(self) -> None:
-        if self.local and self.mirror is not None:
-            self.mirror.merge()
-            return
         self._spare_now()
         if self.leaving:
             self._leave(self.delta)
@@ -266,9 +231,7 @@ class SparkRelation:
         return [F.lit(self.number).cast("int").alias("p"), *columns]
 
     def rest(self) -> None:
-        if self.local:
-            self.engine.driver.publish(self)
-        elif not self.updating:
+        if not self.updating:
             self.engine.parts.compact(self)
 
     # ---- Updates
@@ -287,8 +250,6 @@ class SparkRelation:
             self._leave([there])
 
     def begin(self) -> None:
-        if self.local:
-            self.engine.driver.publish(self)
         self.updating, self.gone, self.come, self._nets = True, [], [], {}
 
     def commit(self) -> None:
@@ -301,7 +262,6 @@ class SparkRelation:
             self.dead = [write(self.arity, _minus(dead, came), {self.number})]
         self.base = [part for part in (*self.base, *come) if part.count(self.number)]
         self.dead = [part for part in (*self.dead, *gone) if part.count(self.number)]
-        self.mirror = None
         self._forget()
         self.engine.parts.compact(self)
 

@@ -17,9 +17,9 @@ from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
 from modulog.engines.spark.computing import SparkValues
-from modulog.engines.spark.relation import SparkRelation, SparkTable
+from modulog.engines.spark.relation import SparkRelation
+from modulog.engines.spark.table import WEIGHT, SparkTable
 
-WEIGHT = "#"
 RULE = "_rule"
 
 

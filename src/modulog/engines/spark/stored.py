@@ -21,8 +21,9 @@ from modulog.engines.backend import Changed, Kept, Stored
 from modulog.engines.protocol import Read, Relation
 from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
+from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Part
-from modulog.engines.spark.relation import WEIGHT, SparkRelation
+from modulog.engines.spark.table import WEIGHT
 from modulog.engines.spark.terms import SparkTerms
 from modulog.errors import InternalError
 from modulog.store.changes import staying
@@ -70,7 +71,7 @@ def _save_relations(
 
 
 def _save_facts(
-    engine: SparkEngine, draft: Draft, arity: int, group: Mapping[SparkRelation, int], rows: int
+    engine: SparkEngine, draft: Draft, arity: int, group: Mapping[MirroredRelation, int], rows: int
 ) -> Iterator[tuple[int, FactsFile]]:
     """One job for all relations of an arity; `group` has their numbers in the store."""
     columns = [f"c{j}" for j in range(arity)]
@@ -142,7 +143,7 @@ def restore_terms(terms: SparkTerms, store: Store) -> None:
     terms.restore(frame, store.manifest.term_count)
 
 
-def restore_relations(engine: SparkEngine, store: Store) -> list[SparkRelation]:
+def restore_relations(engine: SparkEngine, store: Store) -> list[MirroredRelation]:
     """The relations of a store, in the order of its manifest; no fact is read."""
     entries = store.manifest.relations
     offset = engine.reserve(1 + max((entry.number for entry in entries), default=0))

@@ -3,7 +3,7 @@
 A key is the text of `Constant.key`: a character whose code is the kind, then the content. Ids are dense and never
 change. The table consists of parts, each of which covers a range of ids. A part is written once, with the *slot* of
 every key: either its partition and its row there, from which the id follows once the rows of each partition are
-counted, or, as a negative number, the id itself.
+counted, or, as a negative number, the id itself. `numbering.assign` gives slots, to the keys of blocks.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from itertools import accumulate
-from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines.spark import values
+from modulog.engines.spark.blocks import KNOWN, PENDING, SCHEMA, Chunks, TermBlocks, key_blocks
 from modulog.engines.spark.hadoop import Folder
+from modulog.engines.spark.numbering import ASSIGNED, PLACES, ROW_BITS, SIZE, TERM, assign, fixed
 from modulog.errors import InternalError
 from modulog.language.printer import print_term
 from modulog.terms.model import Constant
@@ -29,10 +30,13 @@ BROADCAST_TERMS = 100_000
 """Up to so many terms the table is sent to every executor instead of being shuffled."""
 
 _MOST_PARTS = 8
+_MOST_PENDING = 20_000  # keys that only the driver knows
 _MERGED = 5  # at least so many parts become one
-_ROW_BITS = 33  # as `monotonically_increasing_id` lays out its numbers
+_TEXT = 1 << 23  # bytes of keys that one task gives ids to, about
+_LENGTH = 40  # bytes of a key, about
 _FEW = 500  # so many keys fit into a condition
 _SCHEMA = "slot long, key string"
+_PLACES = "chunk long, numbers binary, slots binary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +86,21 @@ class SparkTerms:
 
     def identify_many(self, constants: Sequence[Constant]) -> list[int]:
         """The ids of constants, new if need be, with at most one job."""
-        ids = self.find(constants)
-        for place, constant in enumerate(constants):
-            if ids[place] < 0:
-                key = constant.key.decode()
-                if key not in self._known:
-                    self._known[key] = self._pending[key] = len(self)
-                    self._frame = None
-                ids[place] = self._known[key]
-        return ids
+        return self.identify_keys([constant.key.decode() for constant in constants])
+
+    def identify_keys(self, keys: Sequence[str]) -> list[int]:
+        """The ids of keys, new if need be, with at most one job."""
+        self._find(keys)
+        self.adopt(list(dict.fromkeys(key for key in keys if key not in self._known)))
+        return [self._known[key] for key in keys]
 
     def adopt(self, keys: Sequence[str]) -> None:
         """Give the next ids to keys that are all new."""
         for key in keys:
             self._known[key] = self._pending[key] = len(self)
-        self._frame = None
+        self._frame = None if keys else self._frame
+        if len(self._pending) > _MOST_PENDING:
+            self._write_pending()
 
     def pending_from(self, first: int) -> list[str] | None:
         """The keys of the ids from `first` on, if only the driver knows them all."""
@@ -105,11 +109,15 @@ class SparkTerms:
     def find(self, constants: Sequence[Constant]) -> list[int]:
         """The ids of constants, -1 for one that is unknown, with at most one job."""
         keys = [constant.key.decode() for constant in constants]
+        self._find(keys)
+        return [self._known.get(key, -1) for key in keys]
+
+    def _find(self, keys: Sequence[str]) -> None:
+        """Let the driver know the ids of keys that have one."""
         unknown = sorted({key for key in keys if key not in self._known})
         if unknown and self._written:
             self.actions += 1
             self._known.update((row.key, row.id) for row in self._look_up(unknown).collect())
-        return [self._known.get(key, -1) for key in keys]
 
     def name(self, number: int) -> str:
         """The constant of an id, as rules write it."""
@@ -140,32 +148,59 @@ class SparkTerms:
     def frame(self) -> DataFrame:
         """All terms: id (long), key (string)."""
         if self._frame is None:
-            frames = [self._restored()] if self._restored is not None and self._written else []
-            frames += [self._read(part) for part in self._parts]
-            if self._pending or not frames:
-                frames.append(self._small("id", self._pending.values(), self._pending))
-            self._frame = reduce(DataFrame.unionByName, frames)
+            written = self._written_frames()
+            if self._pending or not written:
+                written.append(self._small("id", self._pending.values(), self._pending))
+            self._frame = reduce(DataFrame.unionByName, written)
         return self._frame
+
+    def _written_frames(self) -> list[DataFrame]:
+        frames = [self._restored()] if self._restored is not None and self._written else []
+        return frames + [self._read(part) for part in self._parts]
 
     def grow(self, keys: DataFrame) -> int:
         """Give an id to every key of a frame with one column, `key`, of strings; answers how many are new.
 
         The frame is evaluated once. Nothing is written if nothing is new.
         """
-        fresh = keys.select("key").distinct()
-        if len(self):
-            fresh = fresh.join(self._table().select("key"), "key", "left_anti")
-        fresh = fresh.select(F.monotonically_increasing_id().alias("slot"), "key")
+        before = len(self)
+        name, _ = self._assign(keys.select("key").mapInArrow(Chunks(key_blocks), SCHEMA))
+        self._folder.delete(name if len(self) == before else f"{name}/kind={PLACES}")
+        return len(self) - before
+
+    def number(self, blocks: DataFrame, text: int) -> tuple[DataFrame, tuple[int, ...]]:
+        """Give an id to every key of blocks of keys, which have so many bytes together, with one job.
+
+        Answers the slots of the numbers of each chunk (chunk, numbers, slots), and the first id of each partition of slots.
+        """
+        before = len(self)
+        name, offsets = self._assign(blocks, 1 + (text + before * _LENGTH) // _TEXT)
+        places = f"{name}/kind={PLACES}"
+        self._superseded.append(name if len(self) == before else places)
+        if offsets is None:
+            return self.spark.createDataFrame([], _PLACES), ()
+        slots = self.spark.read.schema(_PLACES).parquet(self._folder / places)
+        return slots.where("slots is not null"), offsets
+
+    def _assign(self, blocks: DataFrame, tasks: int | None = None) -> tuple[str, tuple[int, ...] | None]:
+        """Write the terms of blocks of keys that are new and the slots of all; answers the folder, and offsets if there is a key."""
+        frames = []
+        if written := self._written_frames():
+            frames.append(reduce(DataFrame.unionByName, written).mapInArrow(TermBlocks(KNOWN), SCHEMA))
         if self._pending:
-            fresh = fresh.unionByName(self._pending_slots())
-        name = self._folder.fresh("part")
-        self.actions += 2
-        fresh.write.parquet(self._folder / name)
-        sizes = self._sizes(name)
-        if not sizes:
-            self._folder.delete(name)
-            return 0
-        return self._append(name, sizes)
+            pending = self._small("id", self._pending.values(), self._pending)
+            frames.append(pending.mapInArrow(TermBlocks(PENDING), SCHEMA))
+        together = reduce(DataFrame.union, frames, blocks).select(
+            "chunk", "bucket", "numbers", "data", "ends"
+        )
+        spread = together.repartition("bucket") if tasks is None else together.repartition(tasks, "bucket")
+        name, found = self._folder.fresh("part"), Observation()
+        sizes = F.collect_list(F.when(F.col("chunk") == SIZE, F.col("slot"))).alias("sizes")
+        numbered = spread.mapInArrow(assign, ASSIGNED).observe(found, sizes)
+        self.actions += 1
+        numbered.write.partitionBy("kind").parquet(self._folder / name)
+        counts = {size >> ROW_BITS: size & ((1 << ROW_BITS) - 1) for size in found.get["sizes"]}
+        return name, self._append(f"{name}/kind={TERM}", counts) if counts else None
 
     def flush(self) -> None:
         """Write the ids that only the driver knows."""
@@ -208,19 +243,6 @@ class SparkTerms:
             frame.write.parquet(self._folder / name)
             staged.append(self.spark.read.schema(frame.schema).parquet(self._folder / name))
         return staged
-
-    def encode_all(self, frames: Sequence[DataFrame]) -> list[DataFrame]:
-        """Key frames (k0, k1, …, and columns that stay) as id frames (c0, c1, …), with one growth for all of them.
-
-        Frames that are costly to evaluate should be staged before: they are read for the growth and again later.
-        """
-        places = [[c for c in frame.columns if _is_key(c)] for frame in frames]
-        keys = [f.select(F.col(c).alias("key")) for f, cs in zip(frames, places, strict=True) for c in cs]
-        if keys:
-            self.grow(reduce(DataFrame.union, keys))
-        return [
-            self.encode(frame, {c: f"c{c[1:]}" for c in cs}) for frame, cs in zip(frames, places, strict=True)
-        ]
 
     # Values.
 
@@ -266,29 +288,24 @@ class SparkTerms:
     def _read(self, part: Part) -> DataFrame:
         stored = self.spark.read.schema(_SCHEMA).parquet(self._folder / part.name)
         slot = F.col("slot")
-        number = _fixed(slot)
+        number = fixed(slot)
         if part.offsets:
             first = F.array(*[F.lit(offset) for offset in part.offsets])
-            place = slot.bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
-            partition = F.shiftright(slot, _ROW_BITS).cast("int")
+            place = slot.bitwiseAND(F.lit((1 << ROW_BITS) - 1))
+            partition = F.shiftright(slot, ROW_BITS).cast("int")
             number = F.when(slot < 0, number).otherwise(F.get(first, partition) + place)
         return stored.select(number.cast("long").alias("id"), "key")
 
-    def _sizes(self, name: str) -> dict[int, int]:
-        """How many rows each partition of a part has; a file without a partition number is the partition -1."""
-        stored = self.spark.read.schema(_SCHEMA).parquet(self._folder / name)
-        partition = F.greatest(F.shiftright("slot", _ROW_BITS), F.lit(-1)).alias("partition")
-        counts = {row.partition: row["count"] for row in stored.groupBy(partition).count().collect()}
-        return {} if set(counts) == {-1} else counts
-
-    def _append(self, name: str, sizes: Mapping[int, int]) -> int:
+    def _append(self, name: str, sizes: Mapping[int, int]) -> tuple[int, ...]:
+        """Take over a part, unless none of its terms is new; answers the first id of each partition."""
         counts = [sizes.get(partition, 0) for partition in range(max(sizes) + 1)]
-        first = len(self)
-        offsets = tuple(accumulate(counts[:-1], initial=first))
-        count = sum(counts)
-        self._parts.append(Part(name, self._written, len(self._pending) + count, offsets))
+        if not any(counts):
+            self._folder.delete(name)
+            return ()
+        offsets = tuple(accumulate(counts[:-1], initial=len(self)))
+        self._parts.append(Part(name, self._written, len(self._pending) + sum(counts), offsets))
         self._settle()
-        return count
+        return offsets
 
     def _write_pending(self) -> None:
         name = self._folder.fresh("part")
@@ -298,7 +315,7 @@ class SparkTerms:
         self._settle()
 
     def _pending_slots(self) -> DataFrame:
-        return self._small("slot", map(_fixed, self._pending.values()), self._pending)
+        return self._small("slot", map(fixed, self._pending.values()), self._pending)
 
     def _small(self, name: str, numbers: Iterable[int], keys: Iterable[str]) -> DataFrame:
         """Numbers and keys of the driver as a frame; from Arrow it is a part of the plan and needs no job."""
@@ -323,11 +340,11 @@ class SparkTerms:
         name = self._folder.fresh("part")
         files = max(1, max(len(part.offsets) for part in old))
         self.actions += 1
-        frame.select(_fixed(F.col("id")).alias("slot"), "key").coalesce(files).write.parquet(
+        frame.select(fixed(F.col("id")).alias("slot"), "key").coalesce(files).write.parquet(
             self._folder / name
         )
         self._parts[first:] = [Part(name, old[0].first, sum(part.count for part in old), ())]
-        self._superseded += [part.name for part in old]
+        self._superseded += [part.name.partition("/")[0] for part in old]
 
     def _look_up(self, keys: list[str]) -> DataFrame:
         if len(keys) <= _FEW:
@@ -350,12 +367,3 @@ class SparkTerms:
         return frame.select(
             *[F.col(f"_new_{c}" if c in columns else c).alias(name) for c, name in renamed.items()]
         )
-
-
-def _fixed(number: Any) -> Any:
-    """The slot of a key whose id is fixed, and the id of such a slot."""
-    return -number - 1
-
-
-def _is_key(column: str) -> bool:
-    return column[:1] == "k" and column[1:].isdigit()

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from modulog.engines.spark.errors import bad_record, register, shown_path, translated
-from modulog.engines.spark.sources.model import BAD_SCHEMA, Bad, Source, strings_schema
+from modulog.engines.spark.sources.model import BAD_SCHEMA, Bad, Source
 from modulog.engines.spark.sources.parsing import CsvLines, triple_keys
 from modulog.errors import DataError
 from modulog.formats.bad_records import BOM, split_rows
@@ -47,9 +47,8 @@ def read_documents(
     token, located = uuid4().hex, Documents()
     register(token, located)
     run = ReadDocuments(parser, tuple(names), token, bad == "set-aside")
-    frame = files.mapInArrow(run, strings_schema(list(names)))
     aside = files.mapInArrow(FindBadDocuments(parser), BAD_SCHEMA) if bad == "set-aside" else None
-    return Source(frame, len(names), aside)
+    return Source(files, tuple(names), aside, run)
 
 
 class Documents:

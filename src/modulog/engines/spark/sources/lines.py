@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import bad_record, register, shown_path, translated
-from modulog.engines.spark.sources.model import Bad, Source, shown_file, strings_schema
+from modulog.engines.spark.sources.model import Bad, Source, shown_file
 from modulog.engines.spark.sources.parsing import LineParser
 from modulog.terms.arrow import unwrap, wrap
 
@@ -42,9 +42,8 @@ def read_lines(
     register(token, located)
     run = ReadLines(parser, tuple(names), token, header, bad == "set-aside")
     lines = text.select("value", F.xxhash64(_FILE).alias("file"), F.col(_BLOCK).alias("block"))
-    frame = lines.mapInArrow(run, strings_schema(list(names)))
     aside = located.bad(FindBadLines(parser, header)) if bad == "set-aside" else None
-    return Source(frame, len(names), aside)
+    return Source(lines, tuple(names), aside, run)
 
 
 class Lines:

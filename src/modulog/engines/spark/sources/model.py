@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from modulog.engines.backend import Bad as Bad
+from modulog.engines.spark.blocks import Reader
 
 BAD_SCHEMA = "file string, line long, text string, reason string"
 
@@ -16,14 +17,28 @@ BAD_SCHEMA = "file string, line long, text string, reason string"
 class Source:
     """A source of facts.
 
-    `frame` is lazy and has the columns k0, k1, … of keys, or, for RDF, s, p, o and perhaps g. `bad` has the bad
-    records: file, line, text and reason; it is lazy too, reads the source again, and is None if a bad record is an
-    error.
+    `raw` is lazy; `read`, if there is one, turns its batches into batches of keys, with the columns k0, k1, … or, for RDF, s, p, o and perhaps
+    g. `bad` has the bad records: file, line, text and reason; it is lazy too, reads the source again, and is None if a bad record is an error.
     """
 
-    frame: DataFrame
-    arity: int
+    raw: DataFrame
+    names: tuple[str, ...] = ()
     bad: DataFrame | None = None
+    read: Reader | None = None
+
+    @property
+    def arity(self) -> int:
+        """How many columns of keys there are."""
+        return len(self.names)
+
+    @property
+    def frame(self) -> DataFrame:
+        """The keys."""
+        return (
+            self.raw
+            if self.read is None
+            else self.raw.mapInArrow(self.read, strings_schema(list(self.names)))
+        )
 
 
 def key_columns(arity: int) -> list[str]:

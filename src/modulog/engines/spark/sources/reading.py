@@ -137,7 +137,7 @@ def _read_nullary(text: DataFrame, source: str) -> Source:
         wrong = text.where(F.col("value") != "").select("_metadata.file_path").head(1)
     if wrong:
         raise DataError(f"{shown_path(wrong[0][0])}: a value where no argument should be")
-    return Source(text.limit(1).select(), 0)
+    return Source(text.limit(1).select())
 
 
 def _read_json(

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import bad_record, register, shown_path, translated
 from modulog.engines.spark.keys import column_keys
-from modulog.engines.spark.sources.model import Bad, Source, key_columns, shown_file, strings_schema
+from modulog.engines.spark.sources.model import Bad, Source, key_columns, shown_file
 from modulog.errors import DataError
 from modulog.formats.bad_records import MISSING
 from modulog.formats.columns import choose_columns
@@ -34,7 +34,7 @@ def read_parquet(
         data = spark.read.parquet(*paths)
     if arity == 0 and columns is None and data.columns in ([], [HOLDS]):
         held = data.where(HOLDS) if data.columns else data
-        return Source(held.limit(1).select(), 0)
+        return Source(held.limit(1).select())
     turtle = _turtle_columns(spark, data)
     place = [F.col(_FILE).alias("_file"), (F.col(_ROW) + 1).alias("_row")]
     return _typed_source(data, arity, columns, bad, turtle, place, ", ".join(paths))
@@ -64,7 +64,7 @@ def _typed_source(
     names = data.columns
     chosen = [names[i] for i in choose_columns(names, len(names), arity, columns, source)]
     if not chosen:
-        return Source(data.limit(1).select(), 0)
+        return Source(data.limit(1).select())
     turtle |= {f.name for f in data.schema.fields if f.metadata.get("modulog.terms") == "turtle"}
     token, located = uuid4().hex, Rows(source)
     register(token, located)
@@ -75,7 +75,6 @@ def _typed_source(
     lacking = reduce(Column.__or__, [F.col(key).isNull() for key in key_columns(len(chosen))])
     run = ReadColumns(tuple(chosen), tuple(name in turtle for name in chosen), token)
     good = wide if bad == "fail" else wide.where(~lacking)
-    frame = good.mapInArrow(run, strings_schema(key_columns(len(chosen))))
     aside = None
     if bad == "set-aside":
         text = F.to_json(
@@ -85,7 +84,7 @@ def _typed_source(
         aside = wide.where(lacking).select(
             shown, F.col("_row").alias("line"), text.alias("text"), F.lit(MISSING).alias("reason")
         )
-    return Source(frame, len(chosen), aside)
+    return Source(good, tuple(key_columns(len(chosen))), aside, run)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,187 @@
+"""The engine contract on Spark: the tests of `tests/contracts`, with fewer examples.
+
+They run with nothing left to the driver, and with a limit that some relations fit under and others do not, so that facts move back and forth.
+Filling relations costs Spark seconds: all random expressions read the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contracts import test_counters, test_engine, test_engine_updates
+from contracts.engine_model import Builder
+from contracts.implementations import Numbers
+from contracts.relation_pair import SMALL
+from modulog.engines.spark.engine import SparkEngine
+from modulog.engines.spark.table import SparkTable, frame_of
+from modulog.engines.spark.terms import SparkTerms
+from modulog.terms.model import Constant, Kind
+
+WIDE = [0, 3, 4, 70, 800]
+LIMITS = {"on Spark": 0, "back and forth": 40}
+NODES = st.integers(0, 4)
+EDGES = st.sets(st.tuples(NODES, NODES), max_size=8)
+Make = Callable[..., SparkEngine]
+
+
+def of(examples: int) -> Any:
+    return settings(
+        max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+
+
+def inner(test: Any) -> Any:
+    """A test of the contract without its strategies."""
+    return test.hypothesis.inner_test
+
+
+@pytest.fixture(scope="module")
+def terms(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> SparkTerms:
+    """Terms as the contract has them: the numbers below 900 are their own ids, the others cannot be ordered."""
+    made = SparkTerms(spark, str(tmp_path_factory.mktemp("terms")))
+    strange = [Constant(Kind.IRI, f"a:{i}") for i in range(Numbers.STRANGE, 1000)]
+    plain = [Constant(Kind.INTEGER, str(i)) for i in range(Numbers.STRANGE)]
+    made.adopt([c.key.decode() for c in (*plain, *strange)])
+    made.flush()
+    return made
+
+
+@pytest.fixture(scope="module")
+def engines(spark: Any, terms: SparkTerms, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Make]:
+    """Makes makers of engines, for a limit."""
+    folder, number = tmp_path_factory.mktemp("facts"), count()
+
+    def limited(limit: int) -> Make:
+        return lambda **_: SparkEngine(spark, terms, f"{folder}/{next(number)}", local_limit=limit)
+
+    return limited
+
+
+@pytest.fixture(scope="module", params=LIMITS.values(), ids=LIMITS)
+def make_engine(request: pytest.FixtureRequest, engines: Callable[[int], Make]) -> Make:
+    return engines(request.param)
+
+
+@pytest.fixture(scope="module")
+def builder(make_engine: Make) -> Callable[..., Builder]:
+    """As the contract's, but the relations are filled once."""
+    filled = {max(ids): test_engine.builder(make_engine, 7, ids) for ids in (test_engine.IDS, WIDE)}
+
+    def build(_: Make, seed: int, ids: list[int] = test_engine.IDS) -> Builder:
+        it = filled[max(ids)]
+        return Builder(it.engine, it.relations, seed, ids)
+
+    return build
+
+
+# ---- Expressions and rounds
+
+
+@of(12)
+@given(seed=test_engine.SEEDS, depth=st.integers(1, 3), wide=st.booleans())
+def test_expressions(builder: Any, make_engine: Make, seed: int, depth: int, wide: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(test_engine, "builder", builder)
+        inner(test_engine.test_expressions)(make_engine, seed, depth, wide)
+
+
+@of(3)
+@given(seed=test_engine.SEEDS, depth=st.integers(1, 2), limit=st.integers(0, 9))
+def test_a_limit_and_a_count(builder: Any, make_engine: Make, seed: int, depth: int, limit: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(test_engine, "builder", builder)
+        inner(test_engine.test_a_limit)(make_engine, seed, depth, limit)
+        inner(test_engine.test_count_is_the_number_of_rows)(make_engine, seed, depth)
+
+
+@of(3)
+@given(seed=test_engine.SEEDS, depth=st.integers(0, 2), rounds=st.integers(2, 3))
+def test_a_round_schedules_what_is_new(
+    builder: Any, make_engine: Make, seed: int, depth: int, rounds: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(test_engine, "builder", builder)
+        inner(test_engine.test_a_round_schedules_what_is_new)(make_engine, seed, depth, rounds)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        test_engine.test_multiplicities_of_both_sides_multiply,
+        test_engine.test_a_filter_does_not_mind_multiplicities,
+        test_engine.test_a_constant_in_a_projection,
+        test_engine.test_incomparable_values_are_counted,
+        test_engine.test_a_relation_joined_with_itself_while_it_is_scanned,
+        test_engine.test_closing,
+    ],
+    ids=lambda test: test.__name__,
+)
+def test_an_example(make_engine: Make, test: Any) -> None:
+    test(make_engine)
+
+
+@pytest.mark.parametrize("linear", [True, False])
+def test_a_closure_by_rounds(make_engine: Make, linear: bool) -> None:
+    edges = {(i, (i * 5 + 3) % 11) for i in range(9)} | {(3, 3), (7, 1)}
+    inner(test_engine.test_a_closure_by_rounds)(make_engine, edges, linear)
+
+
+# ---- Many rows. A table of Spark's is a plan, not a chunk: what bounds chunks does not concern it.
+
+
+@pytest.mark.parametrize(("arity", "ids"), [(1, 2**30), (3, 200)])
+def test_many_facts(engines: Callable[[int], Make], arity: int, ids: int) -> None:
+    test_engine.test_many_facts(engines(100_000), arity, ids)
+
+
+def test_a_large_join(engines: Callable[[int], Make]) -> None:
+    test_engine.test_a_large_join(engines(100_000), 1_000_000)
+
+
+# ---- Updates and counters
+
+
+@of(2)
+@given(edges=EDGES, changes=st.lists(st.tuples(EDGES, EDGES, st.booleans()), min_size=2, max_size=2))
+def test_a_closure_through_updates(make_engine: Make, edges: Any, changes: Any) -> None:
+    inner(test_engine_updates.test_a_closure_through_updates)(make_engine, edges, changes)
+
+
+@of(3)
+@given(
+    facts=EDGES,
+    gone=EDGES,
+    come=EDGES,
+    leave=EDGES,
+    version=st.sampled_from(["all", "old", "kept", "either"]),
+)
+def test_filters_over_layers(
+    make_engine: Make, facts: Any, gone: Any, come: Any, leave: Any, version: str
+) -> None:
+    inner(test_engine_updates.test_filters_over_layers)(make_engine, facts, gone, come, leave, version)
+
+
+@pytest.mark.parametrize("arity", [0, 2])
+def test_counters_through_any_sequence(make_engine: Make, arity: int, monkeypatch: Any) -> None:
+    engine = make_engine()
+
+    def table(rows: Any, arity: int) -> SparkTable:
+        ids = np.array(rows, np.int64).reshape(len(rows), arity).T
+        return engine.table(tuple(f"c{j}" for j in range(arity)), ids)
+
+    def weighted(rows: SparkTable, weights: list[int]) -> SparkTable:
+        ids = rows.rows().ids.astype(np.int64)
+        columns = {name: ids[j] for j, name in enumerate(rows.columns)} | {"#": np.array(weights, np.int64)}
+        return SparkTable(rows.columns, frame_of(engine.spark, columns, len(weights)), len(weights), True)
+
+    monkeypatch.setattr(test_counters, "weighted", weighted)
+    both = test_counters.Both(engine, table, arity, SMALL, seed=arity)
+    for step in ["adjust", "adjust", "begin", "undo", "adjust", "rollback", "begin", "adjust", "commit"]:
+        both.step(step)
