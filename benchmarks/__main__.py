@@ -24,6 +24,7 @@ NAMES = (
     "store",
     "maintenance",
     "updates",
+    "closures",
 )
 SPARK = ("spark_triples", "spark_rule_shapes", "spark_recursion", "spark_memory")
 RESULTS = Path(__file__).resolve().parent / "results"

@@ -1,16 +1,19 @@
 """What one run of one system gives: counts, seconds, peak memory, versions."""
 
+import ctypes
 import gc
 import resource
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
 _OWN_PEAK = Path("/proc/self/status")
 _WAITING = Path("/proc/self/schedstat")
+_REFERENCES = Path("/proc/self/clear_refs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +78,33 @@ def peak_memory() -> int:
 
 
 def resting_memory() -> int:
-    """Return the resident size of this process, in bytes, after garbage was collected; 0 where the system does not tell."""
+    """Return the resident size of this process, in bytes, after garbage was collected; its peak where the system does not tell."""
     gc.collect()
+    return resident_memory()
+
+
+def resident_memory() -> int:
+    """Return the resident size of this process in bytes; its peak where the system does not tell."""
     if _OWN_PEAK.exists():
         for line in _OWN_PEAK.read_text(encoding="ascii").splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) * 1024
-    return 0
+    return peak_memory()
+
+
+def return_freed_memory() -> None:
+    """Give memory that was freed, and only waits to be used again, back to the system, where that is possible."""
+    gc.collect()
+    with suppress(ImportError):
+        import_module("pyarrow").default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def forget_peak() -> None:
+    """Let the peak of this process's memory begin anew, where the system allows it."""
+    if _REFERENCES.exists():
+        _REFERENCES.write_text("5", encoding="ascii")
 
 
 def seconds_waited() -> float:

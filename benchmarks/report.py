@@ -72,14 +72,17 @@ def counts_agree(experiment: Experiment, results: Results) -> bool:
     What a time limit cut off must agree as far as it came.
     """
     counts = [dict(o.counts) for _, o in results if o.problem is None and o.unfinished is None]
-    if experiment.expected:
-        counts.append(dict(experiment.expected))
     partial = [dict(o.counts) for _, o in results if o.unfinished is not None]
-    return all(other == counts[0] for other in counts) and all(
-        one[key] == other[key]
-        for one in [*counts[:1], *partial]
-        for other in partial
-        for key in one.keys() & other.keys()
+    known = all(one[name] == count for one in counts for name, count in experiment.expected.items())
+    return (
+        known
+        and all(other == counts[0] for other in counts)
+        and all(
+            one[key] == other[key]
+            for one in [*counts[:1], *partial]
+            for other in partial
+            for key in one.keys() & other.keys()
+        )
     )
 
 

@@ -87,3 +87,38 @@ def _upwards(rng: np.random.Generator, nodes: int, count: int) -> NDArray[np.int
     later = rng.integers(1, nodes, count)
     pairs = np.column_stack([later, rng.integers(0, later)])
     return np.unique(pairs, axis=0)
+
+
+SUBJECTS = {"reproducibility": 280, "uncertainty": 370, "microscopy": 1, "micrograph": 1}
+"""Things that some concepts are the subject of: two with hundreds of random ones, as in the paper's queries, and two with one."""
+
+
+def subjects(facts: dict[str, NDArray[np.int64]], seed: int = 1) -> dict[str, NDArray[np.int64]]:
+    """Return facts (concept, thing) for the things of SUBJECTS, which are the numbers -1, -2, ….
+
+    >>> [len(rows) for rows in subjects(thesaurus(10_000)).values()]
+    [652]
+    """
+    concepts = int(facts["broader"].max()) + 1
+    rng = np.random.default_rng([seed, 11])
+    parts = [
+        np.column_stack([rng.choice(concepts, min(count, concepts // 4), replace=False), np.full(count, -1 - number)[: concepts // 4]])
+        for number, count in enumerate(SUBJECTS.values())
+    ]  # fmt: skip
+    return {"subject": np.concatenate(parts)}
+
+
+def _queries() -> dict[str, str]:
+    result = {}
+    for kind, predicate in (("TC", "narrowerTransitive"), ("U", "semanticRelation")):
+        pairs = f"{predicate}(?x, ?y)"
+        result[f"{kind} Q0"] = pairs
+        for first, variable in ((1, "?x"), (6, "?y")):
+            result[f"{kind} Q{first}"] = f"Concept({variable}), {pairs}"
+            for number in range(len(SUBJECTS)):
+                result[f"{kind} Q{first + 1 + number}"] = f"subject({variable}, {-1 - number}), {pairs}"
+    return result
+
+
+QUERIES = _queries()
+"""The counterparts of the paper's queries: all pairs, those from or to a concept, those from or to the concepts of one subject."""

@@ -44,6 +44,7 @@ class Diary:
     columns: dict[str, int] = field(default_factory=dict)
     step: str = ""
     seeds: range = SEEDS
+    notes: dict[str, Any] = field(default_factory=dict)
 
     def timed(self, step: str, act: Callable[[], Any]) -> Any:
         """Do something and note how long it took, and how an update went about it."""
@@ -116,14 +117,14 @@ def from_scratch(folder: str, warm: str, sample: int, quarter: bool, singles: bo
     """Materialise every state of ``maintain`` or ``update_often`` on its own, without any update."""
     reasoner_class = import_module("modulog").Reasoner
     warmed, workload, diary = read(Path(warm)), read(Path(folder)), Diary()
-    _filled(reasoner_class, warmed.rules, warmed.facts, {}).materialise()
+    filled(reasoner_class, warmed.rules, warmed.facts, {}).materialise()
     sizes = {f"sample {seed} deleted": (_size(workload, sample), seed) for seed in SEEDS}
     if quarter:
         sizes["a quarter deleted"] = (len(workload) // 4, QUARTER)
     try:
-        with _ending_after(limit):
+        with ending_after(limit):
             for state, (size, seed) in {"materialised": (0, 0), **sizes}.items():
-                reasoner = _filled(reasoner_class, workload.rules, _without(workload.facts, size, seed), {})
+                reasoner = filled(reasoner_class, workload.rules, _without(workload.facts, size, seed), {})
                 diary.timed(state, reasoner.materialise)
                 diary.count(state, reasoner)
     except TimeIsUp:
@@ -139,10 +140,10 @@ def materialise(folder: str, warm: str, modules: str, from_facts: bool) -> Outco
     reasoner_class = import_module("modulog").Reasoner
     switches = {"modules": modules}
     warmed = read(Path(warm))
-    _filled(reasoner_class, warmed.rules, warmed.facts, switches).materialise()
+    filled(reasoner_class, warmed.rules, warmed.facts, switches).materialise()
     workload = read(Path(folder))
     start = perf_counter()
-    reasoner = _filled(reasoner_class, workload.rules, workload.facts, switches)
+    reasoner = filled(reasoner_class, workload.rules, workload.facts, switches)
     loaded = perf_counter()
     reasoner.materialise()
     done = perf_counter()
@@ -209,16 +210,16 @@ def _measured(
 ) -> Outcome:
     reasoner_class = import_module("modulog").Reasoner
     warmed = read(Path(warm))
-    warm_reasoner = _filled(reasoner_class, warmed.rules, warmed.facts, switches)
+    warm_reasoner = filled(reasoner_class, warmed.rules, warmed.facts, switches)
     warm_reasoner.materialise()
     act(Diary(seeds=SEEDS[:1]), warm_reasoner, warmed)
     workload = read(Path(folder))
     start = perf_counter()
-    reasoner = _filled(reasoner_class, workload.rules, workload.facts, switches)
+    reasoner = filled(reasoner_class, workload.rules, workload.facts, switches)
     load_seconds = perf_counter() - start
     diary = Diary()
     try:
-        with _ending_after(limit):
+        with ending_after(limit):
             diary.timed("materialisation", reasoner.materialise)
             diary.count("materialised", reasoner)
             diary.columns = _columns(reasoner)
@@ -228,7 +229,8 @@ def _measured(
     return diary.outcome(load_seconds, None)
 
 
-def _filled(reasoner_class: Any, rules: str, facts: Any, switches: dict[str, str]) -> Any:
+def filled(reasoner_class: Any, rules: str, facts: Any, switches: dict[str, str]) -> Any:
+    """Return a reasoner with rules and facts."""
     reasoner = reasoner_class(rules, **switches)
     for predicate, rows in facts.items():
         reasoner.add(predicate, rows)
@@ -255,7 +257,7 @@ def _unfinished(diary: Diary, limit: float) -> str:
 
 
 @contextmanager
-def _ending_after(limit: float) -> Iterator[None]:
+def ending_after(limit: float) -> Iterator[None]:
     """Raise TimeIsUp in the block when the limit has passed, at the end of the kernel that runs then."""
 
     ended = False

@@ -43,6 +43,10 @@ class Answering(ABC):
         """Compute every consequence, unless nothing has changed since the last time."""
 
     @abstractmethod
+    def _ready(self) -> None:
+        """As `materialise`, without counting what there is."""
+
+    @abstractmethod
     def _stage_program(self) -> None:
         """The program's own facts and imports, once."""
 
@@ -110,7 +114,7 @@ class Answering(ABC):
         """
         if isinstance(text, IRI) or not {"(", "?"} & set(text):
             found = self._named(text.strip() if isinstance(text, str) else text)
-            self.materialise()
+            self._ready()
             return self._facts.size(found)
         literals = self._parse(text)
         expr = self._answer(literals)
@@ -128,7 +132,7 @@ class Answering(ABC):
         True
         """
         found = self._named(predicate, len(row))
-        self.materialise()
+        self._ready()
         ids = self._backend.find([constant(v) for v in row])
         if -1 in ids:
             return False
@@ -149,7 +153,7 @@ class Answering(ABC):
         Records that were set aside go into `_bad_records.parquet`.
         """
         chosen = self.predicates() if predicates is None else [self._named(p) for p in predicates]
-        self.materialise()
+        self._ready()
         written = self._backend.export(Path(folder), format, chosen, self._tables)
         if len(self._backend.aside):
             self._backend.aside.write(Path(folder, BAD_RECORDS))
@@ -158,7 +162,7 @@ class Answering(ABC):
 
     def _tables(self, predicate: Predicate, limit: int | None = None) -> Iterator[Table]:
         """The facts of a predicate as tables of ids."""
-        self.materialise()
+        self._ready()
         link, columns = self._facts.link(predicate), _columns(predicate)
         args = tuple(columns[link.places.index(j)] for j in range(predicate.arity))
         read = Read(self._facts.relation(link.representative), args, "all")
@@ -181,7 +185,7 @@ class Answering(ABC):
         return self._dataframe(self._named(predicate))
 
     def _dataframe(self, predicate: Predicate) -> Any:
-        self.materialise()
+        self._ready()
         return self._backend.dataframe(next(self._tables(predicate)), _columns(predicate))
 
     def create_views(self) -> list[str]:
@@ -208,7 +212,7 @@ class Answering(ABC):
         return literals
 
     def _answer(self, literals: tuple[Literal, ...]) -> Project:
-        self.materialise()
+        self._ready()
         return answer(literals, self._facts)
 
     def _named(self, predicate: str | IRI, arity: int | None = None) -> Predicate:

@@ -12,6 +12,14 @@ class Modules(StrEnum):
     off = "off"
 
 
+class Storage(StrEnum):
+    """The switch `storage` of a reasoner."""
+
+    auto = "auto"
+    plain = "plain"
+    compact = "compact"
+
+
 class EngineName(StrEnum):
     """Where the work is done."""
 

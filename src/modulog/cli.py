@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand
 
 from modulog import __version__
-from modulog.choices import AnswerFormat, BadRecords, ChangeFormat, EngineName, FileFormat, Modules
+from modulog.choices import AnswerFormat, BadRecords, ChangeFormat, EngineName, FileFormat, Modules, Storage
 from modulog.inputs import Inputs, named_path
 from modulog.printing import complain, plural, print_change, print_csv, print_json, print_table, print_written
 from modulog.working import check_store, check_targets, reasoning, update_store, write_rules
@@ -110,6 +110,10 @@ Bad = Annotated[
     typer.Option("--bad", help="`set-aside`: leave bad records out, tell how many, write them down."),
 ]
 ModulesSwitch = Annotated[Modules, typer.Option("--modules", help="`off` is plain seminaive evaluation.")]
+StorageSwitch = Annotated[
+    Storage,
+    typer.Option("--storage", help="`plain` lists all facts, `compact` none that can be represented."),
+]
 EngineSwitch = Annotated[
     EngineName, typer.Option("--engine", help="`spark` needs modulog[spark] and Java; `auto` is local.")
 ]
@@ -179,6 +183,7 @@ def plan(
     bad: Bad = BadRecords.fail,
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
+    storage: StorageSwitch = Storage.auto,
     engine: EngineSwitch = EngineName.auto,
 ) -> None:
     """Show how a program is evaluated.
@@ -187,7 +192,7 @@ def plan(
     """
     inputs = Inputs(facts or (), maps or (), header, strings, bad.value)
     with _honest():
-        with reasoning(rules, inputs, modules.value, engine.value) as (reasoner, _):
+        with reasoning(rules, inputs, modules.value, engine.value, storage.value) as (reasoner, _):
             if facts or maps:
                 reasoner.materialise()
             shown = str(reasoner.plan())
@@ -217,6 +222,7 @@ def materialise(
     bad: Bad = BadRecords.fail,
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
+    storage: StorageSwitch = Storage.auto,
     engine: EngineSwitch = EngineName.auto,
 ) -> None:
     """Compute every consequence and write it to files, or keep it in a store.
@@ -230,7 +236,7 @@ def materialise(
         check_targets(out, store)
         if rules.is_dir():
             _fail(2, f"error: {rules}: a folder; materialise takes a file of rules")
-        with reasoning(rules, inputs, modules.value, engine.value) as (reasoner, progress):
+        with reasoning(rules, inputs, modules.value, engine.value, storage.value) as (reasoner, progress):
             statistics, written = reasoner.materialise(), {}
             if store is not None:
                 progress.doing = f"writing {store}"
@@ -313,6 +319,7 @@ def query(
     bad: Bad = BadRecords.fail,
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
+    storage: StorageSwitch = Storage.auto,
     engine: EngineSwitch = EngineName.auto,
 ) -> None:
     """Answer a query over rules and facts, or over a store."""
@@ -320,7 +327,7 @@ def query(
     is_table = format is AnswerFormat.table
     limit = SHOWN if limit is None and is_table else limit
     with _honest():
-        with reasoning(rules, inputs, modules.value, engine.value) as (reasoner, _):
+        with reasoning(rules, inputs, modules.value, engine.value, storage.value) as (reasoner, _):
             found = reasoner.query(question, limit=limit)
             total = found.num_rows
             if is_table and total == limit and found.column_names != ["holds"]:

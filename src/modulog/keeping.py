@@ -7,12 +7,14 @@ been taken back since.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 from modulog.engines.backend import Backend, Changed, Kept, Stored
-from modulog.engines.protocol import Relation
+from modulog.engines.protocol import Engine, Read, Relation, Table
+from modulog.engines.schemes import can_close
 from modulog.errors import DataError
 from modulog.language.model import Predicate, Program
 from modulog.language.parser import parse_program
@@ -175,7 +177,16 @@ def program_of(store: Store) -> tuple[Program, Switches]:
     if manifest.syntax != SYNTAX:
         raise DataError(f"{store.folder}: the program is in the unknown syntax {manifest.syntax!r}")
     program = parse_program(manifest.program, f"{store.folder}", check=False)
-    return program, Switches(**manifest.switches)
+    return program, Switches(**{"storage": "plain", **manifest.switches})
+
+
+def _split(schemes: Mapping[Predicate, str]) -> tuple[list[Predicate], list[str]]:
+    return list(schemes), list(schemes.values())
+
+
+def _external(engine: Engine, edges: Relation) -> tuple[Table, None]:
+    """The external facts of a closure that other rules feed, as a store keeps them."""
+    return engine.collect(Read(edges, ("s", "t"), "all")), None
 
 
 def restore(
@@ -183,21 +194,33 @@ def restore(
 ) -> tuple[Statistics, list[LiveStratum]] | None:
     """Put the relations of a store in their places; None if what follows must be computed again.
 
-    That is so if this version of Modulog keeps other relations than the one that wrote the store.
+    That is so if this version of Modulog, or the engine, keeps other relations than the one that wrote the store.
     """
     entries = list(zip(store.manifest.relations, relations, strict=True))
     facts.explicit.update({e.predicate: relation for e, relation in entries if e.role == "explicit"})
     derived = {e.predicate: relation for e, relation in entries if e.role == "derived"}
-    if derived.keys() != facts.derived.keys():
+    schemes = {e.predicate: e.scheme for e, _ in entries if e.scheme != "plain"}
+    if derived.keys() != facts.derived.keys() or not all(map(facts.can_represent, *_split(schemes))):
         return None
-    facts.derived, fresh = derived, facts.derived
+    fresh = facts.derived
+    facts.derived = {p: fresh[p] if p in schemes else relation for p, relation in derived.items()}
+    facts.connect()
     strata = list(make_live(plan, facts).values())
     kept = [(e.predicate.name, e.predicate.arity, r) for e, r in entries if e.role == "kept"]
     wanted = [(r.name, r.arity) for live in strata for r in live.kept[len(live.relations) :]]
     if [(name, arity) for name, arity, _ in kept] != wanted:
         facts.derived = fresh
+        facts.connect()
         return None
+    rows = {e.predicate: e.rows for e, _ in entries if e.predicate in schemes}
+    for place, (entry, _) in enumerate(entries):
+        if entry.predicate in schemes and entry.role == "derived":
+            relation, edges = fresh[entry.predicate], relations[place]
+            if entry.files and can_close(relation):
+                relation.later(partial(_external, facts.engine, edges), entry.rows)
+            relations[place] = relation
     found = iter([relation for _, _, relation in kept])
     for live in strata:
         live.restore(found)
+        live.represent(rows)
     return replace(Statistics(), **store.manifest.statistics), strata

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,8 @@ class Reasoner(Answering):
 
     A string is the text of a program, a `Path` a file. `engine` is "local", "spark", or "auto": Spark if a session was given as `spark`, otherwise
     local. Options of Spark: `settings` for a session of our own, `folder` for facts and terms, `broadcast_limit`. `modules="off"` is plain seminaive evaluation of the rules as they stand.
+    `storage` is "auto": closures, components, unions and inverses are represented instead of listed where a list would be much larger; "plain" lists
+    everything, "compact" represents whatever can be.
     Recursive rules that create values (`?y = ?x + 1`) stop with an error after `value_rounds` rounds or `value_facts` facts. `progress` is
     called once a round with the number of the stratum, the number of strata, its predicates, the round, and the facts so far.
     """
@@ -53,6 +56,7 @@ class Reasoner(Answering):
         engine: str = "auto",
         modules: str = "auto",
         maintenance: str = "auto",
+        storage: str = "auto",
         value_rounds: int = DEFAULT.value_rounds,
         value_facts: int = DEFAULT.value_facts,
         progress: Observer | None = None,
@@ -60,13 +64,15 @@ class Reasoner(Answering):
         **options: Any,
     ) -> None:
         found, folder = _read_program(program)
-        switches = Switches(modules, maintenance, value_rounds, value_facts)
+        switches = Switches(modules, maintenance, value_rounds, value_facts, storage)
         self._begin(found, folder, switches, make_backend(engine, spark, **options), progress)
         self._facts.identify_constants()
 
     def _begin(
         self, program: Program, folder: Path, switches: Switches, backend: Backend, progress: Observer | None
     ) -> None:
+        if not backend.engine.represents:
+            switches = replace(switches, storage="plain")
         self.program, self._folder, self._switches, self._backend = program, folder, switches, backend
         self._plan = make_plan(program, switches)
         self._facts = Facts(backend.engine, self._plan, backend)
@@ -233,10 +239,15 @@ class Reasoner(Answering):
         >>> print(Reasoner("q(?x) :- p(?x) . p(a) .").materialise().facts)
         2
         """
+        self._ready()
+        assert self._statistics is not None
+        return self._count(self._statistics)
+
+    def _ready(self) -> None:
         if self._statistics is not None:
             if self._pending:
                 self._apply({}, {})
-            return self._count(self._statistics)
+            return
         self._stage_program()
         self._facts.identify_constants()
         self._facts.forget_derived()
@@ -248,11 +259,9 @@ class Reasoner(Answering):
         self._maintenance, self._pending = Maintenance(strata, self._facts, self._switches), False
         statistics.explicit, statistics.loading = explicit, loading
         self._counted = False
-        self._count(statistics)
         statistics.set_aside, statistics.bad_records = len(self._backend.aside), self._backend.aside.place
         statistics.failures = engine.failures - before
         self._statistics = statistics
-        return statistics
 
     def _count(self, statistics: Statistics) -> Statistics:
         """Bring the numbers of facts up to date."""
@@ -260,7 +269,8 @@ class Reasoner(Answering):
             statistics.explicit = sum(r.size("all") for r in self._facts.explicit.values())
             statistics.facts = sum(self._facts.size(p) for p in self.predicates())
             statistics.derived = statistics.facts - statistics.explicit
-            statistics.bytes = self._facts.memory()
+            statistics.memory = self._facts.memory()
+            statistics.bytes = sum(memory.bytes for memory in statistics.memory.values())
             self._counted = True
         return statistics
 
@@ -281,8 +291,7 @@ class Reasoner(Answering):
         >>> change.added, change.deleted, sorted(r.rows("path"))
         ({'path': 2}, {'path': 2}, [('b', 'c'), ('b', 'd'), ('c', 'd')])
         """
-        if self._statistics is None or self._pending:  # otherwise it would only count
-            self.materialise()
+        self._ready()
         minus = self._loader.given(delete or {}, leaving=True)
         return self._apply(minus, self._loader.given(add or {}))
 

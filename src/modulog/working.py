@@ -23,17 +23,19 @@ WARNINGS = 5
 
 
 @contextmanager
-def reasoning(rules: Path, inputs: Inputs, modules: str, engine: str) -> Iterator[tuple[Reasoner, Progress]]:
+def reasoning(
+    rules: Path, inputs: Inputs, modules: str, engine: str, storage: str = "auto"
+) -> Iterator[tuple[Reasoner, Progress]]:
     """A reasoner over rules, or over the store that a folder is, with facts, and the line that shows how far it is."""
     with _progress() as progress:
         progress.doing = f"reading {rules}"
         from modulog.session import Reasoner
 
         if rules.is_dir():
-            _refuse_inputs(rules, inputs, modules)
+            _refuse_inputs(rules, inputs, {"modules": modules, "storage": storage})
             made = Reasoner.open(rules, engine=engine, progress=progress)
         else:
-            made = Reasoner(rules, engine=engine, modules=modules, progress=progress)
+            made = Reasoner(rules, engine=engine, modules=modules, storage=storage, progress=progress)
         with made as reasoner:
             inputs.load(reasoner, progress)
             _warn(rules, [] if rules.is_dir() else reasoner.warnings)
@@ -68,14 +70,15 @@ def _progress() -> Iterator[Progress]:
             raise Interrupted(f"stopped after {monotonic() - began:.1f} s {progress.doing}{facts}") from None
 
 
-def _refuse_inputs(store: Path, inputs: Inputs, modules: str) -> None:
+def _refuse_inputs(store: Path, inputs: Inputs, switches: dict[str, str]) -> None:
     """A store has its facts, and its consequences were computed in one way."""
     from modulog.errors import DataError
 
     if inputs.facts or inputs.maps:
         raise DataError(f"{store}: a store has its facts already: leave --facts and --map out")
-    if modules != "auto":
-        raise DataError(f"{store}: a store was computed already: leave --modules out")
+    for name, chosen in switches.items():
+        if chosen != "auto":
+            raise DataError(f"{store}: a store was computed already: leave --{name} out")
 
 
 def check_targets(out: Path | None, store: Path | None) -> None:

@@ -24,6 +24,7 @@ MODULES = {
 LAYERS = [
     {"errors", "version"},
     {"kernels"},
+    {"storage"},
     {"terms"},
     {"language"},
     {"planning", "store"},

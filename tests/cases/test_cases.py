@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 FOLDERS = sorted(p.parent for p in HERE.glob("*/program.*"))
 ERRORS = [f for f in FOLDERS if (f / "error.txt").exists()]
 RESULTS = [f for f in FOLDERS if f not in ERRORS]
-OPTIONS = [{"modules": modules} for modules in ("auto", "off")]
+OPTIONS = [{"modules": "auto"}, {"modules": "off"}, {"modules": "auto", "storage": "compact"}]
 """The switches of the reasoner that choose how facts are computed and kept."""
 UPDATING = [o | {"maintenance": how} for o in OPTIONS for how in ("auto", "dred", "dredc", "recompute")]
 """With those that choose how they are brought up to date."""
@@ -57,8 +57,13 @@ def check(reasoner: Reasoner, folder: Path) -> None:
         assert len(found) == reasoner.count(predicate) == len(expected), predicate
 
 
+def named(options: dict[str, str]) -> str:
+    """The switches as the name of a test."""
+    return "-".join(f"{key}-{value}" for key, value in options.items())
+
+
 @by_name
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: f"modules-{o['modules']}")
+@pytest.mark.parametrize("options", OPTIONS, ids=named)
 def test_results(folder: Path, options: dict[str, str], engine: str) -> None:
     check(loaded(folder, options, engine), folder / "expected")
 
@@ -75,7 +80,7 @@ def play(folder: Path, options: dict[str, str], engine: str) -> None:
         check(reasoner, step / "expected")
 
 
-@pytest.mark.parametrize("options", UPDATING, ids=lambda o: f"modules-{o['modules']}-{o['maintenance']}")
+@pytest.mark.parametrize("options", UPDATING, ids=named)
 @pytest.mark.parametrize("folder", [f for f in RESULTS if (f / "updates").is_dir()], ids=lambda f: f.name)
 def test_updates(folder: Path, options: dict[str, str], engine: str) -> None:
     play(folder, options, engine)

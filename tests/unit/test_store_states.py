@@ -247,11 +247,11 @@ def test_a_store_that_was_never_finished_can_be_written(tmp_path: Path) -> None:
 
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
     short().save(tmp_path)
-    forge(tmp_path, lambda content: content.update(version=2, writer="modulog 9.0", relations="unheard of"))
+    forge(tmp_path, lambda content: content.update(version=3, writer="modulog 9.0", relations="unheard of"))
     before = files(tmp_path)
     for act in (Reasoner.open, long().save):
         with pytest.raises(
-            DataError, match=r"written by modulog 9\.0 in version 2 .* reads up to version 1: install a newer"
+            DataError, match=r"written by modulog 9\.0 in version 3 .* reads up to version 2: install a newer"
         ):
             act(tmp_path)
     assert files(tmp_path) == before

@@ -222,6 +222,24 @@ class Relation(Protocol):
     arity: int
     by_source: bool
 
+    @property
+    def listed(self) -> bool:
+        """Whether the facts are listed, rather than represented by fewer ones."""
+
+    @property
+    def scheme(self) -> str:
+        """How the facts are kept, as an engine is asked for it; "plain" if they are listed."""
+
+    @property
+    def storage(self) -> str:
+        """How the facts are kept and why, for people; empty where that needs no words."""
+
+    def has(self, version: Version) -> bool:
+        """Whether there is any fact; cheaper than `size`."""
+
+    def guess(self, version: Version) -> int:
+        """As `size`, but perhaps too many, where counting would mean reading."""
+
     def estimate(self, version: Version) -> Estimate:
         """Sizes for the planner, without reading data."""
 
@@ -367,6 +385,7 @@ class Engine(Protocol):
     """
 
     shares_rounds: bool
+    represents: bool  # whether it has other schemes than "plain"
 
     @property
     def failures(self) -> Failures:
@@ -377,7 +396,12 @@ class Engine(Protocol):
         """How often so far a cluster was asked to evaluate something; 0 where there is none."""
 
     def relation(self, name: str, arity: int, scheme: str = "plain") -> Relation:
-        """A new, empty relation."""
+        """A new, empty relation.
+
+        Schemes: "plain"; "closure", "reflexive closure", "components", "right-linear", "left-linear" (a `Closing` relation) and "view" (a
+        `Viewing` one), each with " auto" behind it if the relation itself decides, once it knows its facts; " shared" before that says that other recursive rules
+        feed a closure.
+        """
 
     def counters(self, name: str, arity: int) -> Counters:
         """New counters, all of them zero."""
@@ -402,6 +426,9 @@ class Engine(Protocol):
 
     def collect(self, expr: Expr) -> Table:
         """All rows of an expression, in one table."""
+
+    def snapshot(self, read: Read) -> Table:
+        """What a read gives now, to be kept: its rows, or where these are represented something that lists them when they are asked for."""
 
     def reach(self, seeds: Expr, graph: Expr) -> Iterator[Table]:
         """Pairs (s, t), each once: a seed (s, y) and a path of edges (u, v), perhaps of none, from y to t."""

@@ -1,4 +1,7 @@
-"""Strongly connected components: Tarjan's algorithm in slices, and levels that show a component to be whole."""
+"""Strongly connected components: Tarjan's algorithm in slices, and levels that show a component to be whole.
+
+A graph is lists: the sons of node v are targets[first[v] : last[v]].
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ ROOT, INDEX, PATH, STACK, FOUND = 0, 1, 2, 3, 4
 
 @kernel
 def tarjan(
-    starts: Columns,
+    first: Columns,
+    last: Columns,
     targets: Columns,
     group: Columns,
     roots: Columns,
@@ -36,12 +40,12 @@ def tarjan(
                 break
             v = roots[at]
             counter += 1
-            index[v], low[v], edge[v] = counter, counter, starts[v]
+            index[v], low[v], edge[v] = counter, counter, first[v]
             path[0], stack[height] = v, v
             depth, height = 1, height + 1
         v = path[depth - 1]
         descended = False
-        while edge[v] < starts[v + 1]:
+        while edge[v] < last[v]:
             t = targets[edge[v]]
             edge[v] += 1
             budget -= 1
@@ -49,7 +53,7 @@ def tarjan(
                 continue
             if index[t] == 0:
                 counter += 1
-                index[t], low[t], edge[t] = counter, counter, starts[t]
+                index[t], low[t], edge[t] = counter, counter, first[t]
                 path[depth], stack[height] = t, t
                 depth, height = depth + 1, height + 1
                 descended = True
@@ -77,7 +81,8 @@ def tarjan(
 
 @kernel
 def set_levels(
-    starts: Columns,
+    first: Columns,
+    last: Columns,
     targets: Columns,
     component: Columns,
     level: Columns,
@@ -93,8 +98,8 @@ def set_levels(
     while head < tail and budget > 0:
         v = queue[head]
         head += 1
-        budget -= 1 + starts[v + 1] - starts[v]
-        for e in range(starts[v], starts[v + 1]):
+        budget -= 1 + last[v] - first[v]
+        for e in range(first[v], last[v]):
             t = targets[e]
             if component[t] == component[v] and level[t] < 0:
                 level[t] = level[v] + 1
@@ -105,7 +110,8 @@ def set_levels(
 
 @kernel
 def orphans(
-    starts: Columns,
+    first: Columns,
+    last: Columns,
     targets: Columns,
     component: Columns,
     level: Columns,
@@ -115,14 +121,14 @@ def orphans(
 ) -> None:
     """Mark the components in which a son lost the edge from its level above and found no other father there.
 
-    starts and targets lead to fathers. While each member but the root has a father one level above, the root leads to all.
+    The lists are those of fathers. While each member but the root has a father one level above, the root leads to all.
     """
     for i in range(len(sources)):
         x, y = sources[i], sons[i]
         if component[x] != component[y] or level[x] < 0 or level[y] != level[x] + 1:
             continue
         found = False
-        for e in range(starts[y], starts[y + 1]):
+        for e in range(first[y], last[y]):
             if component[targets[e]] == component[y] and level[targets[e]] == level[x]:
                 found = True
                 break

@@ -1,7 +1,8 @@
-"""Graphs as arrays: nodes for ids, adjacency, what changes in it.
+"""Graphs as arrays: nodes for ids, adjacency, condensed graphs.
 
 A graph of n nodes is *starts* (n + 1 entries) and *targets*: the sons of node v are targets[starts[v] : starts[v + 1]], in
-ascending order. Edges travel as sorted words, source in the upper half.
+ascending order; where lists are replaced one by one it is *first*, *last* and *targets*, the sons targets[first[v] : last[v]]. Edges
+travel as sorted words, source in the upper half.
 """
 
 from __future__ import annotations
@@ -75,81 +76,21 @@ def adjacency(words: Integers, n: int) -> tuple[Columns, Columns]:
 
 
 @kernel
-def transpose(starts: Columns, targets: Columns, n: int) -> tuple[Columns, Columns]:
-    """The graph of n nodes with every edge turned round."""
-    result_starts, result = np.zeros(n + 1, np.int32), np.empty(len(targets), np.int32)
-    for i in range(len(targets)):
-        result_starts[targets[i] + 1] += 1
+def transpose(first: Columns, last: Columns, targets: Columns, count: int) -> tuple[Columns, Columns]:
+    """The graph with every edge, of which there are `count`, turned round."""
+    n = len(first)
+    result_starts, result = np.zeros(n + 1, np.int32), np.empty(count, np.int32)
+    for v in range(n):
+        for e in range(first[v], last[v]):
+            result_starts[targets[e] + 1] += 1
     for v in range(n):
         result_starts[v + 1] += result_starts[v]
     at = result_starts[:-1].copy()
-    for v in range(len(starts) - 1):
-        for e in range(starts[v], starts[v + 1]):
+    for v in range(n):
+        for e in range(first[v], last[v]):
             t = targets[e]
             result[at[t]] = v
             at[t] += 1
-    return result_starts, result
-
-
-@kernel
-def find_edges(starts: Columns, targets: Columns, words: Integers) -> Columns:
-    """Where each edge is, or -1 - the place where it would be."""
-    result = np.empty(len(words), np.int32)
-    for i in range(len(words)):
-        source, target = words[i] >> 32, words[i] & 0xFFFFFFFF
-        if source >= len(starts) - 1:
-            result[i] = -1 - len(targets)
-            continue
-        low, high = int(starts[source]), int(starts[source + 1])
-        end = high
-        while low < high:
-            middle = (low + high) >> 1
-            if targets[middle] < target:
-                low = middle + 1
-            else:
-                high = middle
-        result[i] = low if low < end and targets[low] == target else -1 - low
-    return result
-
-
-@kernel
-def with_edges(
-    starts: Columns, targets: Columns, n: int, words: Integers, places: Columns
-) -> tuple[Columns, Columns]:
-    """A graph of n nodes with more edges: sorted, absent, their places as `find_edges` gives them."""
-    result_starts, result = np.empty(n + 1, np.int32), np.empty(len(targets) + len(words), np.int32)
-    before = 0
-    for i in range(len(words)):
-        place = -1 - places[i]
-        result[before + i : place + i] = targets[before:place]
-        result[place + i] = words[i] & 0xFFFFFFFF
-        before = place
-    result[before + len(words) :] = targets[before:]
-    i, old = 0, len(starts) - 1
-    for v in range(n + 1):
-        while i < len(words) and words[i] >> 32 < v:
-            i += 1
-        result_starts[v] = starts[min(v, old)] + i
-    return result_starts, result
-
-
-@kernel
-def without_edges(
-    starts: Columns, targets: Columns, words: Integers, places: Columns
-) -> tuple[Columns, Columns]:
-    """A graph without some of its edges: sorted, present, at the given places."""
-    n = len(starts) - 1
-    result_starts, result = np.empty(n + 1, np.int32), np.empty(len(targets) - len(words), np.int32)
-    before = 0
-    for i in range(len(words)):
-        result[before - i : places[i] - i] = targets[before : places[i]]
-        before = places[i] + 1
-    result[before - len(words) :] = targets[before:]
-    i = 0
-    for v in range(n + 1):
-        while i < len(words) and words[i] >> 32 < v:
-            i += 1
-        result_starts[v] = starts[v] - i
     return result_starts, result
 
 
@@ -194,16 +135,57 @@ def condense(
 
 
 @kernel
-def spread(starts: Columns, targets: Columns, marked: Mask, stack: Columns, size: int, budget: int) -> int:
+def spread(
+    first: Columns, last: Columns, targets: Columns, marked: Mask, stack: Columns, size: int, budget: int
+) -> int:
     """Mark what the nodes on the stack lead to; ends after `budget` edges or with an empty stack, whose size it returns."""
     while size > 0 and budget > 0:
         size -= 1
         v = stack[size]
-        budget -= 1 + starts[v + 1] - starts[v]
-        for e in range(starts[v], starts[v + 1]):
+        budget -= 1 + last[v] - first[v]
+        for e in range(first[v], last[v]):
             t = targets[e]
             if not marked[t]:
                 marked[t] = True
                 stack[size] = t
                 size += 1
     return size
+
+
+@kernel
+def condense_some(
+    chosen: Columns,
+    first: Columns,
+    last: Columns,
+    targets: Columns,
+    component: Columns,
+    member_first: Columns,
+    member_last: Columns,
+    members: Columns,
+    seen: Columns,
+) -> tuple[Columns, Columns, Mask]:
+    """The sons of the chosen components, one list after the other; where each starts; which reach themselves.
+
+    `seen` has -1 for each component.
+    """
+    room = 0
+    for k in range(len(chosen)):
+        for i in range(member_first[chosen[k]], member_last[chosen[k]]):
+            room += last[members[i]] - first[members[i]]
+    starts, result = np.zeros(len(chosen) + 1, np.int32), np.empty(room, np.int32)
+    loops = np.zeros(len(chosen), np.bool_)
+    o = 0
+    for k in range(len(chosen)):
+        c = chosen[k]
+        loops[k] = member_last[c] - member_first[c] > 1
+        for i in range(member_first[c], member_last[c]):
+            for e in range(first[members[i]], last[members[i]]):
+                d = component[targets[e]]
+                if d == c:
+                    loops[k] = True
+                elif seen[d] != k:
+                    seen[d] = k
+                    result[o] = d
+                    o += 1
+        starts[k + 1] = o
+    return starts, result[:o].copy(), loops

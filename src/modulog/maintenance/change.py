@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from modulog.engines.backend import Backend
 from modulog.engines.protocol import Table
 from modulog.language.model import Predicate
-from modulog.maintenance.statistics import UpdateStatistics
 from modulog.maintenance.update import NetChange
 from modulog.planning.plan import Link
 
 
-@dataclass(slots=True)
 class Change:
     """The net change of an update: what has come and what has gone, explicit or derived, by predicate.
+
+    It is counted when it is asked for: where facts are represented there may be a great many.
 
     >>> from modulog import Reasoner
     >>> r = Reasoner("p(?x) :- e(?x, ?y) . e(a, b) . e(a, c) . e(b, c) .")
@@ -25,18 +25,35 @@ class Change:
     ({'e': 2, 'p': 1}, [('b',)])
     """
 
-    added: dict[str, int]
-    deleted: dict[str, int]
-    ignored: int  # facts to delete that were not explicit
-    statistics: UpdateStatistics = field(repr=False)
-    read: Callable[[str, bool], Iterator[tuple[Any, ...]]] = field(repr=False)
+    def __init__(
+        self,
+        net: NetChange,
+        count: Callable[[Mapping[Predicate, Table]], dict[str, int]],
+        read: Callable[[str, bool], Iterator[tuple[Any, ...]]],
+    ) -> None:
+        self.ignored = net.ignored  # facts to delete that were not explicit
+        self.statistics = net.statistics
+        self._net, self._count, self._read = net, count, read
+
+    @cached_property
+    def added(self) -> dict[str, int]:
+        """How many facts have come, by predicate."""
+        return self._count(self._net.come)
+
+    @cached_property
+    def deleted(self) -> dict[str, int]:
+        """How many facts have gone, by predicate."""
+        return self._count(self._net.gone)
 
     def rows(self, predicate: str, *, deleted: bool = False) -> list[tuple[Any, ...]]:
         """The facts of a predicate that were added, or deleted, until the next update."""
-        return list(self.read(predicate, deleted))
+        return list(self._read(predicate, deleted))
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.deleted)
+        return bool(self._net.come or self._net.gone)
+
+    def __repr__(self) -> str:
+        return f"Change(added={self.added}, deleted={self.deleted}, ignored={self.ignored})"
 
 
 def change_of(
@@ -57,4 +74,4 @@ def change_of(
             return iter(())
         return backend.rows([tables[link.representative]], [f"c{place}" for place in link.places])
 
-    return Change(counts(net.come), counts(net.gone), net.ignored, net.statistics, rows)
+    return Change(net, counts, rows)

@@ -101,15 +101,17 @@ class MaintainedStratum:
         done = StratumUpdate(
             self._names,
             "incrementally" if self.closure is None else "exactly",
-            changes=sum(r.size("gone") + r.size("come") for r in below),
-            facts=sum(r.size("after") for r in below),
+            changes=sum(r.guess("gone") + r.guess("come") for r in below),
+            facts=sum(r.guess("after") for r in below),
         )
         if self.closure is None:
             self._expect(done)
         for relation in self.kept:
             relation.begin()
         anew = self.method == "auto" and self.closure is None and done.better_anew(FEW)
-        if self.method == "recompute" or anew:
+        if self.live.consider_view():
+            done.how = "as a view"
+        elif self._fed_by_others or self.method == "recompute" or anew:
             self._recompute(done)
         else:
             self._maintain(done)
@@ -118,17 +120,24 @@ class MaintainedStratum:
 
     def _expect(self, done: StratumUpdate) -> None:
         """What both ways will cost. Facts that hang on facts below, and on each other, go more often than those."""
-        own = sum(r.size("before") for r in self.changing)
+        own = sum(r.guess("before") for r in self.changing)
         doomed = 0.0
         if self.modules:
             below = self.live.below.values()
-            gone, before = (sum(r.size(v) for r in below) for v in WENT)
+            gone, before = (sum(r.guess(v) for r in below) for v in WENT)
             doomed = own * (1.0 - (1.0 - gone / max(before, 1)) ** 2)
         done.expect(CHANGED * done.changes + DOOMED * doomed, float(done.facts + own))
+
+    @property
+    def _fed_by_others(self) -> bool:
+        """Whether a closure is represented beside other recursive rules: what its edges rest on is not known."""
+        return self.closure is None and not all(relation.listed for relation in self.live.relations)
 
     def _recompute(self, done: StratumUpdate) -> None:
         done.how = "from scratch"
         done.rounds += recompute(self.live)
+        if self.closure is not None and not self.live.relations[0].listed:
+            self.closure.maintain()
         for counting in self._counters:
             counting.forget()
 
@@ -150,7 +159,10 @@ class MaintainedStratum:
             self._close(self.closure, done)
 
     def _close(self, closure: ExactClosure, done: StratumUpdate) -> None:
-        """Only what a change can touch, or everything if that is hardly more."""
+        """Only what a change can touch, or everything if that is hardly more; what is represented follows by itself."""
+        if not closure.relation.listed:
+            closure.maintain()
+            return
         done.expect(*closure.estimate())
         everything = self.method == "auto" and done.better_anew(FEW)
         if everything:

@@ -28,8 +28,8 @@ class Journal:
 
     def look(self, relations: Iterable[Relation]) -> list[tuple[Relation, Step | None]]:
         """Before an update is committed: what it changed."""
-        changed = [r for r in relations if r.size("gone") or r.size("come")]
-        return [(r, self._step(r) if self._rows else None) for r in changed]
+        changed = [r for r in relations if r.has("gone") or r.has("come")]
+        return [(r, self._step(r) if self._rows and r.listed else None) for r in changed]
 
     def _step(self, relation: Relation) -> Step:
         names = tuple(f"c{j}" for j in range(relation.arity))

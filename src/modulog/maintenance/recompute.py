@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from modulog.engines.protocol import AntiJoin, Engine, Project, Read, Relation, Work
+from modulog.engines.schemes import can_close
 from modulog.materialisation.materialise import Run
 from modulog.materialisation.strata import NONRECURSIVE, LiveStratum
 
@@ -10,12 +11,18 @@ from modulog.materialisation.strata import NONRECURSIVE, LiveStratum
 def recompute(live: LiveStratum) -> int:
     """Bring the stratum up to date with what holds below it; returns the rounds that it took."""
     fresh = LiveStratum(live.plan, live.facts.beside(live.predicates), live.first)
+    alone = live.plan.closure is not None
+    if alone and not live.relations[0].listed:
+        fresh.modules = []  # what a closure represents follows from its external facts
     run = Run([fresh], fresh.facts)
     rounds = sum(1 for _ in run.rounds())
     engine = live.facts.engine
     engine.settle()
     for relation, new in zip(live.kept, fresh.kept, strict=True):
-        _replace(engine, relation, new)
+        if relation.listed:
+            _replace(engine, relation, new)
+        elif not alone and can_close(relation):
+            relation.become(new)
     return rounds
 
 

@@ -84,6 +84,8 @@ def is_counted(clause: Prepared, method: str) -> bool:
         return False
     if method == "dredc":
         return True
+    if not all(atom.relation.listed for atom in clause.atoms):
+        return False  # there may be far more instances than anybody would list
     bound = {a for a in clause.head if isinstance(a, str)}
     if min((_tries(atom, bound) for atom in clause.atoms), default=0.0) <= TRIES:
         return False

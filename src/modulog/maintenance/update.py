@@ -52,7 +52,7 @@ class Maintenance:
                 if not changed.isdisjoint(stratum.live.below):
                     touched.append(stratum)
                     net.statistics.strata.append(stratum.update())
-                    changed |= _changed(stratum.live.relations)
+                    changed |= _changed((*stratum.live.relations, *stratum.live.external))
             self._collect(changed, net)
             kept = (*given, *(relation for stratum in touched for relation in stratum.kept))
             seen = self.journal.look(kept) if self.journal is not None else []
@@ -125,19 +125,20 @@ class Maintenance:
 
     def _collect(self, changed: set[int], net: NetChange) -> None:
         """Keep the net change, for as long as somebody may ask for it."""
-        derived = self.facts.derived
+        derived, owners = self.facts.derived, self.facts.plan.owners
         for predicate, relation in (*derived.items(), *self.facts.explicit.items()):
-            if id(relation) not in changed or (predicate in derived and derived[predicate] is not relation):
+            hidden = predicate in owners or (predicate in derived and derived[predicate] is not relation)
+            if hidden or id(relation) not in changed:
                 continue
             names = tuple(f"c{j}" for j in range(predicate.arity))
-            if relation.size("come"):
-                net.come[predicate] = self.engine.collect(Read(relation, names, "come"))
-            if relation.size("gone"):
-                net.gone[predicate] = self.engine.collect(Read(relation, names, "gone"))
+            if relation.has("come"):
+                net.come[predicate] = self.engine.snapshot(Read(relation, names, "come"))
+            if relation.has("gone"):
+                net.gone[predicate] = self.engine.snapshot(Read(relation, names, "gone"))
 
 
 def _changed(relations: Iterable[Relation]) -> set[int]:
-    return {id(r) for r in relations if r.size("gone") or r.size("come")}
+    return {id(r) for r in relations if r.has("gone") or r.has("come")}
 
 
 def _filled(engine: Engine, like: Relation | Predicate, tables: Sequence[Table]) -> Relation:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
-from modulog.engines.protocol import Engine, Relation
+from modulog.engines.protocol import Engine, Memory, Relation
+from modulog.engines.schemes import Viewing, can_view
 from modulog.language.model import Predicate
 from modulog.modules.clauses import Occurrence, Prepared
 from modulog.planning.plan import Link, Plan
@@ -40,6 +42,7 @@ class Facts:
         self.explicit: dict[Predicate, Relation] = {}
         self.derived: dict[Predicate, Relation] = {}
         self.external: dict[Predicate, Relation] = {}  # the external facts of closures, X_R
+        self.viewing: dict[Predicate, Viewing] = {}
         self._constants_known = False
         self.forget_derived()
 
@@ -61,7 +64,7 @@ class Facts:
     def forget_derived(self) -> None:
         """Empty relations for everything that a stratum derives; explicit facts stay."""
         self.derived = {
-            p: self.engine.relation(p.name, p.arity)
+            p: self.engine.relation(p.name, p.arity, stratum.scheme(p))
             for stratum in self.plan.strata
             for p in stratum.predicates
         }
@@ -71,6 +74,24 @@ class Facts:
             if stratum.closure is not None
             for p in stratum.predicates
         }
+        self.connect()
+
+    def can_represent(self, predicate: Predicate, scheme: str) -> bool:
+        """Whether the plan lets a predicate be kept by a scheme."""
+        planned = (s.scheme(predicate) for s in self.plan.strata if predicate in s.predicates)
+        return next(planned, "plain").removesuffix(" auto").removesuffix(" shared") == scheme
+
+    def connect(self) -> None:
+        """Let views know their parts, and the plan how facts are kept."""
+        self.viewing = {}
+        for stratum in self.plan.strata:
+            for predicate in stratum.schemes:
+                relation = self.derived[predicate]
+                self.plan.storage[predicate] = partial(getattr, relation, "storage")
+                if stratum.view and can_view(relation):
+                    parts = [(self.relation(p.representative), p.places == (1, 0)) for p in stratum.view]
+                    relation.over(parts)
+                    self.viewing[predicate] = relation
 
     def beside(self, predicates: Collection[Predicate]) -> Facts:
         """The same facts, but for empty relations of some predicates: to compute these again without disturbing the old ones."""
@@ -80,7 +101,8 @@ class Facts:
             for relations in (other.derived, other.external):
                 if predicate in relations:
                     old = relations[predicate]
-                    relations[predicate] = self.engine.relation(old.name, old.arity)
+                    relations[predicate] = self.engine.relation(old.name, old.arity, old.scheme)
+        other.viewing = {p: view for p, view in self.viewing.items() if p not in predicates}
         return other
 
     def given(self, predicate: Predicate) -> Relation:
@@ -114,22 +136,36 @@ class Facts:
 
     def explicit_copies(self, predicate: Predicate) -> list[Prepared]:
         """The explicit facts of a stratum's predicate and of those that collapsed into it, as clauses that copy them."""
-        members = [predicate, *(m for m, link in self.plan.links.items() if link.representative == predicate)]
-        return [self._copy(member) for member in members]
+        if predicate in self.plan.views:
+            return []
+        shown = self.plan.owners.get(predicate, predicate)
+        members = [shown, *(m for m, link in self.plan.links.items() if link.representative == shown)]
+        return [self._copy(member, predicate) for member in members]
 
-    def _copy(self, member: Predicate) -> Prepared:
+    def _copy(self, member: Predicate, target: Predicate) -> Prepared:
         link = self.link(member)
         names = tuple(f"x{j}" for j in range(member.arity))
         head = tuple(names[link.places.index(j)] for j in range(member.arity))
         body = (Occurrence(self.given(member), names),)
         label = f"{member.name}: explicit facts"
-        return Prepared(label, self.derived[link.representative], head, body, (), (), (), self.unit)
+        return Prepared(label, self.derived[target], head, body, (), (), (), self.unit)
 
     def size(self, predicate: Predicate) -> int:
         """How many facts of a predicate hold."""
         return self.relation(self.link(predicate).representative).size("all")
 
-    def memory(self) -> int:
-        """The bytes of all relations."""
-        relations = (*self.explicit.values(), *self.derived.values(), *self.external.values())
-        return sum(relation.memory().bytes for relation in relations)
+    def memory(self) -> dict[str, Memory]:
+        """What each predicate costs, with its external facts if it is a closure, and its own if it is a view; explicit facts apart."""
+        found: dict[str, Memory] = {}
+        for predicate, relation in self.derived.items():
+            name, memory = str(self.plan.owners.get(predicate, predicate)), relation.memory()
+            held = memory.bytes + (
+                self.external[predicate].memory().bytes if predicate in self.external else 0
+            )
+            earlier = found.get(name, Memory(0, 0))
+            shown = 0 if predicate in self.plan.owners else memory.plain
+            found[name] = Memory(earlier.bytes + held, earlier.plain + shown)
+        for predicate, relation in self.explicit.items():
+            name = f"{predicate} explicit" if str(predicate) in found else str(predicate)
+            found[name] = relation.memory()
+        return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from modulog.engines.protocol import Failures
+from modulog.engines.protocol import Failures, Memory
 
 
 @dataclass(slots=True)
@@ -80,6 +80,7 @@ class Statistics:
     transitive_modules: int = 0  # linear closures are among them
     symmetric_modules: int = 0
     bytes: int = 0
+    memory: dict[str, Memory] = field(default_factory=dict)  # by predicate, with what a list would take
     loading: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
     late: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
     set_aside: int = 0  # bad records that were left out
@@ -104,6 +105,7 @@ class Statistics:
         for what, part in (("explicit facts", self.loading), ("evaluated late", self.late)):
             if part.actions:
                 lines.append(f"  {what}: {part.seconds:.3f} s, {part.actions} actions")
+        lines += self._represented()
         lines += self._failures()
         if self.set_aside:
             where = f": {self.bad_records}" if self.bad_records else ""
@@ -126,6 +128,11 @@ class Statistics:
         for number, text in zip(self.failures.counts(), words, strict=True):
             if number:
                 yield f"  {number:,} {text}"
+
+    def _represented(self) -> Iterator[str]:
+        saved = {name: m for name, m in self.memory.items() if m.plain > 2 * m.bytes and m.plain > 10**6}
+        for name, m in sorted(saved.items(), key=lambda pair: -pair[1].plain)[:10]:
+            yield f"  {name}: {m.bytes / 1e6:.1f} MB, listed {m.plain / 1e6:,.1f} MB"
 
     def _slowest(self) -> Iterator[str]:
         ranked = sorted(enumerate(self.strata, 1), key=lambda pair: -pair[1].seconds)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 
 from modulog.engines.protocol import ModuleId, Relation, Work
+from modulog.language.model import Predicate
 from modulog.materialisation.facts import Facts
 from modulog.modules.clauses import Evaluation, Prepared, prepare
+from modulog.modules.exact import ExactClosure
 from modulog.modules.protocol import Module
 from modulog.modules.registry import make_module
 from modulog.planning.plan import Plan, Stratum
@@ -28,12 +30,28 @@ class LiveStratum:
         stratum, facts = self.plan, self.facts
         self.relations = [facts.relation(p) for p in stratum.predicates]
         self.external = [facts.external[p] for p in stratum.predicates if p in facts.external]
-        self.rules = [self._entering(prepare(c, facts, stratum.predicates)) for c in stratum.entry]
+        self._copies = [self._entering(prepare(c, facts, stratum.predicates)) for c in stratum.entry]
         self.modules: list[Module] = [
             make_module(plan, number, stratum, facts)
             for number, plan in enumerate(stratum.modules, self.first)
         ]
         self._evaluations: list[Evaluation] = []
+
+    @property
+    def rules(self) -> list[Prepared]:
+        """The nonrecursive clauses; a view evaluates none."""
+        return [] if self.is_view else self._copies
+
+    @property
+    def is_view(self) -> bool:
+        """Whether the facts are shown rather than stored."""
+        (predicate, *_) = self.predicates
+        return predicate in self.facts.viewing and not self.relations[0].listed
+
+    def consider_view(self) -> bool:
+        """Become a view, if the relation finds that worth while."""
+        view = self.facts.viewing.get(self.predicates[0])
+        return view is not None and view.consider_view()
 
     def restore(self, relations: Iterator[Relation]) -> None:
         """Take what a store kept: external facts, and what the modules keep for themselves."""
@@ -43,6 +61,17 @@ class LiveStratum:
         self._make_ready()
         for module in self.modules:
             module.restore([next(relations) for _ in module.relations()])
+
+    def represent(self, rows: Mapping[Predicate, int]) -> None:
+        """What a store represents, with the number of its facts, is represented again; nothing is read yet."""
+        (predicate, *_) = self.predicates
+        if predicate not in rows:
+            return
+        if predicate in self.facts.viewing:
+            self.facts.viewing[predicate].look()
+        for module in self.modules:
+            if isinstance(module, ExactClosure):
+                module.represent_later(rows[predicate])
 
     def _entering(self, clause: Prepared) -> Prepared:
         """Nonrecursive clauses derive the external facts of a closure, others the facts of the predicate itself."""
@@ -65,6 +94,7 @@ class LiveStratum:
 
     def enter(self) -> Iterator[Work]:
         """Explicit facts and nonrecursive consequences, as work."""
+        self.consider_view()
         for clause in self.explicit:
             if clause.atoms[0].relation.size("after"):
                 yield clause.evaluation(["after"], NONRECURSIVE).work()
@@ -80,6 +110,7 @@ class LiveStratum:
         clauses = (*self.plan.entry, *self.plan.recursive)
         read = {a.predicate for c in clauses for a in (*c.atoms, *c.negations)} - set(self.predicates)
         relations = [*map(self.facts.relation, read), *(c.atoms[0].relation for c in self.explicit)]
+        relations += [r for m in self.modules if isinstance(m, ExactClosure) for r in m.inputs()]
         return {id(relation): relation for relation in relations}
 
     def record_orders(self, plan: Plan, name: Callable[[int], str]) -> None:

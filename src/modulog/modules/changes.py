@@ -25,7 +25,7 @@ class Variant:
 
 def due(variants: Sequence[Variant]) -> list[Evaluation]:
     """The evaluations that may give something now."""
-    return [v.evaluation for v in variants if v.relation.size(v.version) and not v.evaluation.empty()]
+    return [v.evaluation for v in variants if v.relation.has(v.version) and not v.evaluation.empty()]
 
 
 def lost(clause: Prepared, source: ModuleId, counting: bool = False) -> list[Variant]:

@@ -92,7 +92,7 @@ class Evaluation:
 
     def chosen(self) -> Project:
         """The expression, in the order that suits the present sizes; its rows are heads, perhaps with repetitions."""
-        sizes = [read.relation.size(read.version) for read in self.body.reads]
+        sizes = [read.relation.guess(read.version) for read in self.body.reads]
         if self.expr is None or (sizes != self.sizes and any(map(_changed, sizes, self.sizes))):
             rows = order(self.body, self.unit)
             self.expr = Project(rows, self.head, "sum" if self.body.counting else "keep")
@@ -106,7 +106,7 @@ class Evaluation:
     def empty(self) -> bool:
         """Whether some positive atom has nothing to read, so that nothing can follow."""
         for read in self.body.reads:
-            if not read.relation.size(read.version):
+            if not read.relation.has(read.version):
                 return True
         return False
 

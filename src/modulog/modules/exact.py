@@ -4,6 +4,7 @@ Its external facts X are the explicit and nonrecursively derived ones, a relatio
 a *graph*: for a transitive R both are X; for `P(x,z) :- P(x,y), E(y,z)` the seeds are X and the graph is E; the left-linear form is the
 same with everything turned round. When seeds or graph change, only sources that change themselves or that led to a changed edge can gain or
 lose facts: what these lead to now is compared with what they led to before. Where that would be nearly all of them, looking for them is left out.
+Where the relation represents the closure, it is handed the change.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from modulog.engines.protocol import (
     Version,
     Work,
 )
+from modulog.engines.schemes import Closing, can_close
 from modulog.language.model import Predicate
 from modulog.modules.clauses import Context, Evaluation, arguments
 from modulog.modules.partition import components_of, moved_pairs
@@ -33,6 +35,8 @@ from modulog.planning.plan import ModulePlan
 CHANGED: tuple[Version, ...] = ("gone", "come")
 WHOLE: tuple[Version, ...] = ("before", "after")
 LASTING = 8  # updates over which the cost of an index is spread
+GROWN = 2  # external facts that grow by this factor
+FEW = 1000  # and by more than these make a listed closure think again
 
 
 class ExactClosure:
@@ -41,6 +45,7 @@ class ExactClosure:
     def __init__(self, number: ModuleId, plan: ModulePlan, predicate: Predicate, context: Context) -> None:
         self.number, self.plan, self.context = number, plan, context
         self.relation, self.external = context.relation(predicate), context.external[predicate]
+        self.closing = self.relation if can_close(self.relation) else None
         self.turned = plan.kind == "left-linear"
         self.label = plan.clauses[0]
 
@@ -61,7 +66,18 @@ class ExactClosure:
         # The variable that the head does not have is where the recursive atom ends: an edge leads from there.
         args = tuple("v" if term in ends else "u" for term in self.plan.graph.terms)
         assert len(args) == len(arguments(self.plan.graph, self.context)) == 2
-        return self.context.relation(self.plan.graph.predicate), (args[0], args[1])
+        relation = self.context.relation(self.plan.graph.predicate)
+        if (
+            relation.scheme in ("closure", "reflexive closure")
+            and self.plan.graph.predicate in self.context.external
+        ):
+            # A path in a closure is a path of its external facts, of which there are far fewer.
+            relation = self.context.external[self.plan.graph.predicate]
+        return relation, (args[0], args[1])
+
+    def inputs(self) -> Sequence[Relation]:
+        """What it reads besides what its clauses name."""
+        return [] if self.plan.graph is None else [self._graph[0]]
 
     def graph(self, version: Version) -> Read:
         relation, args = self._graph
@@ -83,9 +99,32 @@ class ExactClosure:
         if not self.external.size("delta"):
             return []
         engine = self.context.engine
+        if self._represent("all"):
+            return []
         if self.plan.kind == "symmetric":
             return [self._pairs_of(components_of(engine, Read(self.external, ("x", "y"), "all")))]
         return [self._fact(t) for t in engine.reach(self.seeds("all"), self.graph("all"))]
+
+    def _represent(self, version: Version) -> bool:
+        """Let the relation represent what follows from the external facts, if it finds that worth while."""
+        if self.closing is None:
+            return False
+        return self.closing.consider(self._given(version), self._edges(version))
+
+    def represent_later(self, rows: int) -> None:
+        """Let the relation represent its facts, so many of them, once somebody asks for them."""
+        assert self.closing is not None
+        self.closing.later(lambda: (self._given("before"), self._edges("before")), rows)
+
+    def _given(self, version: Version) -> Table:
+        """External facts, as the closure runs; that it is reflexive is the relation's to know."""
+        args = ("t", "s") if self.turned else ("s", "t")
+        return self._table(Project(Read(self.external, args, version), ("s", "t"), "keep"))
+
+    def _edges(self, version: Version) -> Table | None:
+        if self.plan.graph is None:
+            return None
+        return self._table(Project(self.graph(version), ("u", "v"), "keep"))
 
     def _pairs_of(self, members: Table) -> Work:
         """All pairs of members (x, c) of one component."""
@@ -101,7 +140,7 @@ class ExactClosure:
     def changed(self) -> bool:
         """Whether anything that the closure is made of has changed."""
         relations = (self.external, self._graph[0])
-        return any(r.size("gone") or r.size("come") for r in relations)
+        return any(r.has("gone") or r.has("come") for r in relations)
 
     def estimate(self) -> tuple[float, float]:
         """How many facts `maintain` would look at for what the change can touch, and how many for everything."""
@@ -123,10 +162,35 @@ class ExactClosure:
 
         With `everything`, nothing is looked for that the change cannot have touched.
         """
-        if self.plan.kind == "symmetric":
+        if self.closing is not None and not self.closing.listed:
+            self._maintain_structure(self.closing)
+        elif self._has_grown() and self._represent("after"):
+            return
+        elif self.plan.kind == "symmetric":
             self._maintain_components(everything)
         else:
             self._maintain_rows(self._sources() if everything else self._affected())
+
+    def _has_grown(self) -> bool:
+        """Whether there is so much more than before that listing what follows may have become too dear."""
+        relations = (self.external, self._graph[0])
+        return any(r.size("after") > GROWN * r.size("before") + FEW for r in relations)
+
+    def _maintain_structure(self, closing: Closing) -> None:
+        """The relation closes what it is given, and opens what is taken from it."""
+        versions: tuple[tuple[Version, bool], ...] = (("gone", True), ("come", False))
+        known = self._edges("before") if not closing.has("before") else None
+        if known is not None:
+            # Without seeds it was never told of the edges; what it knows it may be told again.
+            closing.lead(known)
+            closing.derive()
+            closing.merge()
+        for version, leaving in versions:
+            closing.schedule(self._given(version), self.number)
+            if (edges := self._edges(version)) is not None:
+                closing.lead(edges)
+            closing.derive(leaving)
+            closing.merge()
 
     def _maintain_rows(self, affected: Table) -> None:
         engine = self.context.engine

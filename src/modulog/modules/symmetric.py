@@ -59,7 +59,7 @@ class SymmetricModule:
 
     def add(self) -> list[Work]:
         """Add (Definition 3): the pairs of the components that new facts make or join."""
-        if not self.relation.size("delta"):
+        if not self.relation.listed or not self.relation.size("delta"):
             return []
         return self._close_edges(Read(self.relation, ("x", "y"), "delta", except_from=self.number))
 
@@ -136,7 +136,7 @@ class SymmetricModule:
 
     def delete(self) -> list[Work]:
         """Del (Definition 6): all pairs of the components that hold both ends of a deleted fact."""
-        if not self.relation.size("delta"):
+        if not self.relation.listed or not self.relation.size("delta"):
             return []
         deleted = Read(self.relation, ("x", "y"), "delta", except_from=self.number)
         inside = Join(

@@ -53,7 +53,7 @@ class TransitiveModule:
 
     def add(self) -> list[Work]:
         """Add (Definition 3): chains that begin with an external fact and use a new one."""
-        if not self.relation.size("delta"):
+        if not self.relation.listed or not self.relation.size("delta"):
             return []
         self.engine.run(
             [Work(self.external, Project(self._delta(), ("x", "y"), "keep"), self.number, self.label)]
@@ -92,7 +92,7 @@ class TransitiveModule:
 
     def delete(self) -> list[Work]:
         """Del (Definition 6): what a chain with a deleted fact led to; the loop spares what still has support."""
-        if not self.relation.size("delta"):
+        if not self.relation.listed or not self.relation.size("delta"):
             return []
         there = Read(self.relation, ("x", "z"), "all")
 

@@ -224,7 +224,7 @@ class Ordering:
     def _count(self, atom: Atom) -> float:
         """The rows of a read; without constants they are known and need no estimate."""
         fixed = any(isinstance(a, int) for a in atom.read.args)
-        return atom.rows if fixed else atom.read.relation.size(atom.read.version)
+        return atom.rows if fixed else atom.read.relation.guess(atom.read.version)
 
     def _greedy(self) -> Candidate:
         first = min(range(len(self.atoms)), key=lambda i: self.atoms[i].rows)

@@ -8,12 +8,18 @@ from dataclasses import dataclass, replace
 from modulog.language.model import Program
 from modulog.language.triples import bridges
 from modulog.planning.assign_modules import assign_modules
+from modulog.planning.assign_storage import assign_storage
 from modulog.planning.collapse import collapse
+from modulog.planning.find_views import find_views
 from modulog.planning.normalise import normalise
 from modulog.planning.plan import Plan
 from modulog.planning.stratify import stratify
 
-CHOICES = {"modules": ("auto", "off"), "maintenance": ("auto", "dred", "dredc", "recompute")}
+CHOICES = {
+    "modules": ("auto", "off"),
+    "maintenance": ("auto", "dred", "dredc", "recompute"),
+    "storage": ("auto", "plain", "compact"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,8 @@ class Switches:
 
     `modules="off"` is the papers' plain algorithm: no collapsing, only seminaive modules. `maintenance` is how updates are done: "dred" and
     "dredc" are the papers' baselines, "recompute" computes every stratum that a change reaches again.
+    `storage="plain"` lists every fact; "auto" represents closures, components, unions and inverses where a list would be much larger, "compact"
+    wherever that is possible.
     A recursive stratum whose rules create values may need at most `value_rounds` rounds and give at most `value_facts` facts.
     """
 
@@ -29,6 +37,12 @@ class Switches:
     maintenance: str = "auto"
     value_rounds: int = 10_000
     value_facts: int = 10_000_000
+    storage: str = "auto"
+
+    @property
+    def compact(self) -> bool:
+        """Whether facts may be represented rather than listed."""
+        return self.modules != "off" and self.storage != "plain"
 
     def __post_init__(self) -> None:
         for name, known in CHOICES.items():
@@ -54,19 +68,34 @@ def _collapse(program: Program, plan: Plan, switches: Switches) -> Plan:
     return replace(plan, clauses=clauses, links=links)
 
 
+def _find_views(program: Program, plan: Plan, switches: Switches) -> Plan:
+    if not switches.compact:
+        return plan
+    clauses, views, owners = find_views(plan.clauses, switches.storage == "compact")
+    return replace(plan, clauses=clauses, views=views, owners=owners)
+
+
 def _stratify(program: Program, plan: Plan, switches: Switches) -> Plan:
-    return replace(plan, strata=stratify(plan.clauses, (link.representative for link in plan.links.values())))
+    gathering = {link.representative for link in plan.links.values()} | set(plan.owners)
+    return replace(plan, strata=stratify(plan.clauses, sorted(gathering)))
 
 
 def _assign_modules(program: Program, plan: Plan, switches: Switches) -> Plan:
     return replace(plan, strata=assign_modules(plan.strata, closures=switches.modules != "off"))
 
 
+def _assign_storage(program: Program, plan: Plan, switches: Switches) -> Plan:
+    chosen = switches.storage if switches.compact else "plain"
+    return replace(plan, strata=assign_storage(plan.strata, plan.views, chosen))
+
+
 PASSES: tuple[Callable[[Program, Plan, Switches], Plan], ...] = (
     _normalise,
     _collapse,
+    _find_views,
     _stratify,
     _assign_modules,
+    _assign_storage,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from modulog.language.model import Atom, Comparison, Expression, Predicate, Rule, Variable
@@ -94,6 +94,12 @@ class Stratum:
     entry: tuple[Clause, ...]  # the nonrecursive clauses
     recursive: tuple[Clause, ...] = ()
     modules: tuple[ModulePlan, ...] = ()
+    schemes: Mapping[Predicate, str] = field(default_factory=dict)  # of facts that may be represented
+    view: tuple[Link, ...] = ()  # what it shows, if it is a view
+
+    def scheme(self, predicate: Predicate) -> str:
+        """How the engine is asked to keep the facts of a predicate."""
+        return self.schemes.get(predicate, "plain")
 
     @property
     def closure(self) -> ModulePlan | None:
@@ -110,7 +116,8 @@ class Stratum:
 class Plan:
     """Strata in the order of evaluation, with their modules; predicates that are views of others.
 
-    `orders` says how each clause, by identity, was last evaluated: a line for each position of the delta.
+    `orders` says how each clause, by identity, was last evaluated: a line for each position of the delta. `views` are unions and inverses with their
+    parts; the own facts of a view, explicit or by other clauses, are those of a hidden predicate, whose view `owners` knows. `storage` says how facts are kept, and why.
     """
 
     clauses: tuple[Clause, ...]
@@ -118,6 +125,9 @@ class Plan:
     links: dict[Predicate, Link] = field(default_factory=dict)
     predicates: frozenset[Predicate] = frozenset()
     orders: dict[int, list[Callable[[], str]]] = field(default_factory=dict)
+    views: dict[Predicate, tuple[Link, ...]] = field(default_factory=dict)
+    owners: dict[Predicate, Predicate] = field(default_factory=dict)
+    storage: dict[Predicate, Callable[[], str]] = field(default_factory=dict)
 
     def constants(self) -> set[Constant]:
         """Every constant of the clauses."""
@@ -139,6 +149,7 @@ class Plan:
         for number, stratum in enumerate(self.strata, 1):
             kind = "recursive" if stratum.recursive else "nonrecursive"
             lines.append(f"stratum {number}: {', '.join(map(str, stratum.predicates))} ({kind})")
+            lines.extend(f"  storage {text}" for text in self._storage(stratum))
             for clause in stratum.entry:
                 lines.extend(self._clause_lines(clause, "once"))
             for module in stratum.modules:
@@ -146,6 +157,9 @@ class Plan:
                 for clause in module.clauses:
                     lines.extend(self._clause_lines(clause, "each round"))
         return "\n".join(lines)
+
+    def _storage(self, stratum: Stratum) -> list[str]:
+        return [text for p in stratum.predicates if p in self.storage and (text := self.storage[p]())]
 
     def _clause_lines(self, clause: Clause, when: str) -> list[str]:
         return [f"    {clause}", *(f"      {when}: {order}" for order in self._orders(clause))]
@@ -158,7 +172,7 @@ class Plan:
 
         rows = []
         for number, stratum in enumerate(self.strata, 1):
-            names = html.escape(", ".join(map(str, stratum.predicates)))
+            names = html.escape("; ".join([", ".join(map(str, stratum.predicates)), *self._storage(stratum)]))
             clauses = [(c, "once", "") for c in stratum.entry]
             clauses += [(c, "each round", m.name) for m in stratum.modules for c in m.clauses]
             for clause, when, kind in clauses:

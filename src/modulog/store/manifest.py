@@ -17,8 +17,8 @@ from zlib import crc32
 from modulog.errors import DataError
 from modulog.language.model import Predicate
 
-VERSION = 1
-"""The version of the format that this code writes; it reads all up to this one."""
+VERSION = 2
+"""The version of the format that this code writes; it reads all up to this one. Version 2 has relations that are represented."""
 
 FORMAT = "modulog store"
 MANIFEST = "modulog-store.json"
@@ -55,13 +55,17 @@ class FactsFile:
 
 @dataclass(frozen=True, slots=True)
 class StoredRelation:
-    """The facts that were given for a predicate, or all that hold for one that rules derive. Without arguments there are no files, only a count."""
+    """The facts that were given for a predicate, or all that hold for one that rules derive. Without arguments there are no files, only a count.
+
+    Nor are there files if `scheme` is not "plain": the facts then follow from others that are kept, as the plan of the program says.
+    """
 
     number: int
     predicate: Predicate
     role: Role
     rows: int
     files: tuple[FactsFile, ...] = ()
+    scheme: str = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,8 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text of the manifest, with a checksum of its own."""
-        content = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        plain = all(relation.scheme == "plain" for relation in self.relations)
+        content = {"format": FORMAT, "version": 1 if plain else VERSION, **asdict(self)}
         return json.dumps({**content, "checksum": _checksum(content)}, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -140,6 +145,7 @@ def _manifest(content: dict[str, Any]) -> Manifest:
             r["role"],
             r["rows"],
             tuple(FactsFile(**{**f, "bounds": tuple(map(tuple, f["bounds"]))}) for f in r["files"]),
+            r.get("scheme", "plain"),
         )
         for r in content["relations"]
     )

@@ -40,10 +40,10 @@ def _change(draft: Draft, store: Store, change: Changed, threads: ThreadPoolExec
     """The entry of a relation with the files that stay, and those that are being written."""
     before, relation = change.before, change.relation
     assert isinstance(relation, PlainRelation)
-    entry = replace(before, rows=relation.size("all"), files=())
+    entry = replace(before, rows=relation.size("all"), files=(), scheme=relation.scheme)
     rows = sum(len(table) for step in change.steps or () for table in step)
     count = 0 if change.steps is None else staying(before.files, rows)
-    if not count:
+    if not count or not relation.listed:
         return entry, save_facts(draft, entry, relation, threads)
     levels = read_levels(relation.arity, before.files[count:], store)
     levels += [Level(_run(come), _run(gone)) for gone, come in change.steps or ()]

@@ -11,12 +11,17 @@ import numpy as np
 from modulog.engines import protocol as p
 from modulog.engines.local import reaching, reading
 from modulog.engines.local.batches import ANY, Arrangement, Batch
+from modulog.engines.local.closure_relation import ClosureRelation
+from modulog.engines.local.compact import CompactRelation
 from modulog.engines.local.counters import LocalCounters
 from modulog.engines.local.evaluate import Compiler, Head, Probe
-from modulog.engines.local.levels import Layer
+from modulog.engines.local.readers import LayerReader, Reader
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
-from modulog.engines.local.table import LocalTable, as_ids
+from modulog.engines.local.shared_closure import SharedClosureRelation
+from modulog.engines.local.structures import KINDS
+from modulog.engines.local.table import LocalTable, VirtualTable, as_ids
+from modulog.engines.local.view_relation import ViewRelation
 from modulog.errors import NotSupported
 from modulog.kernels import joining
 from modulog.kernels.types import Columns, Words
@@ -29,6 +34,7 @@ class LocalEngine:
     """Relations in memory; `values` compares terms. A stratum at a time: what only its rounds need is given up after each."""
 
     shares_rounds = False
+    represents = True
     actions = 0
 
     def __init__(self, values: p.Values) -> None:
@@ -36,9 +42,16 @@ class LocalEngine:
         self.compiler = Compiler(values)
 
     def relation(self, name: str, arity: int, scheme: str = "plain") -> PlainRelation:
-        if scheme != "plain":
-            raise NotSupported(f"the local engine has no storage scheme {scheme!r}")
-        return PlainRelation(name, arity)
+        wanted = "auto" if scheme.endswith(" auto") else "always"
+        kind = scheme.removesuffix(" auto").removesuffix(" shared")
+        if kind == "plain":
+            return PlainRelation(name, arity)
+        if arity == 2 and kind in KINDS:
+            made = SharedClosureRelation if " shared" in scheme else ClosureRelation
+            return made(name, kind, wanted)
+        if arity == 2 and kind == "view":
+            return ViewRelation(name, wanted)
+        raise NotSupported(f"the local engine has no storage scheme {scheme!r} for {arity} arguments")
 
     def counters(self, name: str, arity: int) -> LocalCounters:
         return LocalCounters(name, arity)
@@ -82,13 +95,17 @@ class LocalEngine:
     def _run_fused(
         self, relation: PlainRelation, node: Probe, arrange: Arrangement, source: p.ModuleId
     ) -> int:
-        layers: list[Layer] | None = None
+        reader: Reader | None = None
         total, buffer = 0, None
         for left in node.left.batches():
             if not left.ids.shape[1]:
                 continue
-            layers = node.source.layers() if layers is None else layers
-            for layer in layers:
+            reader = node.source.reader() if reader is None else reader
+            if not isinstance(reader, LayerReader):
+                for _, ids in reader.matches(node.lookup, left.ids):
+                    total += self._offer(relation, arrange.pack(ids), source)
+                continue
+            for layer in reader.layers:
                 if relation.seen is None or node.lookup.equal or layer.hidden:
                     for _, ids in reading.matches([layer], node.lookup, left.ids):
                         total += self._offer(relation, arrange.pack(ids), source)
@@ -115,9 +132,16 @@ class LocalEngine:
                 return
 
     def count(self, expr: p.Expr) -> int:
-        if isinstance(expr, p.Read) and len(expr.variables) == len(expr.args) and expr.except_from is None:
-            return expr.relation.size(expr.version)
-        return sum(batch.ids.shape[1] for batch in self.compiler.compile(expr).batches())
+        if isinstance(expr, p.Project) and expr.how == "keep":
+            return self.count(expr.child)
+        if isinstance(expr, p.Read) and None not in expr.args and expr.except_from is None:
+            if len(expr.variables) == len(expr.args):
+                return expr.relation.size(expr.version)
+            found = expr.relation.count(expr.args, expr.version)
+            assert isinstance(found, LocalTable) and found.weights is not None
+            return int(found.weights[0])
+        node = self.compiler.compile(expr)
+        return node.count() if isinstance(node, Probe) else sum(b.ids.shape[1] for b in node.batches())
 
     def collect(self, expr: p.Expr) -> LocalTable:
         names = expr.variables
@@ -133,6 +157,13 @@ class LocalEngine:
             np.concatenate([batch.ids for batch in batches], axis=1),
             np.concatenate(weights) if len(weights) == len(batches) else None,
         )
+
+    def snapshot(self, read: p.Read) -> p.Table:
+        relation = read.relation
+        assert isinstance(relation, PlainRelation)
+        if isinstance(relation, CompactRelation) and not relation.listed:
+            return VirtualTable(read.variables, relation.pairs(read.version))
+        return self.collect(read)
 
     def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[LocalTable]:
         pairs, edges = self._pairs(seeds, ("s", "y")), self._pairs(graph, ("u", "v"))

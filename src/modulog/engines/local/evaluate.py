@@ -25,6 +25,7 @@ from modulog.engines.local.batches import (
     Sum,
 )
 from modulog.engines.local.levels import Layer
+from modulog.engines.local.readers import LayerReader, Reader
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable
@@ -42,13 +43,13 @@ class Source:
         if self.node is not None:
             self.args = self.node.variables
 
-    def layers(self) -> list[Layer]:
+    def reader(self) -> Reader:
         """The facts to look up; of another expression, its rows without their multiplicities."""
         if self.read is not None:
             relation = self.read.relation
             assert isinstance(relation, PlainRelation)
-            return relation.lookup(self.read.version, self.read.except_from)
-        return [Layer(self.rows()[0])]
+            return relation.reader(self.read.version, self.read.except_from)
+        return LayerReader([Layer(self.rows()[0])])
 
     def rows(self) -> tuple[Run, Integers | None]:
         """The rows of another expression as a run, and their multiplicities."""
@@ -64,7 +65,7 @@ class Source:
         if self.node is not None:
             return self.node.bounds()
         assert self.read is not None and isinstance(self.read.relation, PlainRelation)
-        return self.read.relation.bounds or (ANY,) * len(self.args)
+        return self.read.relation.span() or (ANY,) * len(self.args)
 
 
 class Scan:
@@ -72,16 +73,18 @@ class Scan:
 
     def __init__(self, read: p.Read, compiler: Compiler) -> None:
         self.source = Source(read, compiler)
-        self.read = read
+        self.read, self.counting = read, compiler.counting
         self.lookup = reading.Lookup((), read.args, read.variables)
         self.variables = self.lookup.variables
 
     def batches(self) -> Iterator[Batch]:
         relation = self.read.relation
         assert isinstance(relation, PlainRelation)
-        looking = relation.lookup if self.lookup.bound else relation.layers
-        for ids in reading.scan(looking(self.read.version, self.read.except_from), self.lookup):
-            yield Batch(ids)
+        reader = relation.reader(self.read.version, self.read.except_from, bool(self.lookup.bound))
+        if self.counting:
+            yield from (Batch(ids, weights) for ids, weights in reader.tallied(self.lookup))
+        else:
+            yield from map(Batch, reader.distinct(self.lookup))
 
     def bounds(self) -> Bounds:
         return _meet(self.lookup, (), self.source.bounds())
@@ -97,13 +100,21 @@ class Probe:
         self.variables = self.lookup.variables
 
     def batches(self) -> Iterator[Batch]:
-        layers: list[Layer] | None = None
+        reader: Reader | None = None
         for batch in self.left.batches():
             if not batch.ids.shape[1]:
                 continue
-            layers = self.source.layers() if layers is None else layers
-            for rows, ids in reading.matches(layers, self.lookup, batch.ids):
+            reader = self.source.reader() if reader is None else reader
+            for rows, ids in reader.matches(self.lookup, batch.ids):
                 yield Batch(ids, None if batch.weights is None else batch.weights[rows])
+
+    def count(self) -> int:
+        """How many rows there are; those that are represented are not listed for it."""
+        reader, total = self.source.reader(), 0
+        for batch in self.left.batches():
+            if batch.ids.shape[1]:
+                total += reader.number(self.lookup, batch.ids)
+        return total
 
     def bounds(self) -> Bounds:
         return _meet(self.lookup, self.left.bounds(), self.source.bounds())
@@ -152,11 +163,11 @@ class Filter:
         self.keep = places(tuple(self.left.variables.index(v) for v in expr.variables))
 
     def batches(self) -> Iterator[Batch]:
-        layers: list[Layer] | None = None
+        reader: Reader | None = None
         for batch in self.left.batches():
             if batch.ids.shape[1]:
-                layers = self.source.layers() if layers is None else layers
-                mask = reading.exists(layers, self.lookup, batch.ids)
+                reader = self.source.reader() if reader is None else reader
+                mask = reader.exists(self.lookup, batch.ids)
                 yield _masked(batch, self.keep, mask if self.wanted else ~mask)
 
     def bounds(self) -> Bounds:
@@ -276,6 +287,7 @@ class Compiler:
 
     def __init__(self, values: p.Values) -> None:
         self.values, self.failures = values, p.Failures()
+        self.counting = False  # whether multiplicities of what is being compiled matter
 
     def compile(self, expr: p.Expr) -> Node:
         """The node of an expression."""
@@ -306,12 +318,21 @@ class Compiler:
     def head(self, expr: p.Project) -> Head:
         """The nodes of a projection, made once."""
         if expr.compiled is None:
-            child = self.compile(expr.child)
+            child = self._child(expr)
             rows = Rearrange(child, expr.args, expr.variables)
             finish: dict[str, Callable[[Node], Node]] = {"set": Distinct, "sum": Sum, "keep": lambda n: n}
             object.__setattr__(expr, "compiled", Head(child, rows, finish[expr.how](rows), creates(expr)))
         found: Head = expr.compiled
         return found
+
+    def _child(self, expr: p.Project) -> Node:
+        """What is projected; under a set nobody counts, under a sum everything is."""
+        outer = self.counting
+        self.counting = expr.how == "sum" or (expr.how == "keep" and outer)
+        try:
+            return self.compile(expr.child)
+        finally:
+            self.counting = outer
 
     def in_order(self, expr: p.Expr, variables: tuple[str, ...]) -> Node:
         """The node of an expression with its columns in the given order."""

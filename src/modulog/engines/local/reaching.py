@@ -52,7 +52,9 @@ def condensed(ids: Columns, edges: Columns) -> Condensed:
     starts, targets = graphs.adjacency(words, n)
     component, state = np.empty(n, np.int32), np.zeros(5, np.int64)
     work, roots, group = np.zeros((5, n), np.int32), np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
-    while not components.tarjan(starts, targets, group, roots, state, work, component, STEPS):
+    while not components.tarjan(
+        starts[:-1], starts[1:], targets, group, roots, state, work, component, STEPS
+    ):
         pass
     member_starts, members = graphs.members_of(component, int(state[components.FOUND]))
     sons, heads, _ = graphs.condense(starts, targets, component, member_starts, members)

@@ -17,6 +17,7 @@ import numpy as np
 from modulog.engines.local import reading
 from modulog.engines.local.bitmap import LARGEST, Bitmap
 from modulog.engines.local.levels import Layer, fresh, held, size
+from modulog.engines.local.readers import LayerReader, Reader
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable
 from modulog.engines.local.versions import Versions
@@ -68,9 +69,39 @@ class PlainRelation:
             return found[0]
         return np.concatenate(found, axis=1) if found else np.empty((self.arity, 0), np.int32)
 
+    def reader(self, version: Version, except_from: ModuleId | None = None, looking: bool = True) -> Reader:
+        """A version, to be read by pattern; `looking` says that something will be bound."""
+        layers = self.lookup(version, except_from) if looking else self.layers(version, except_from)
+        return LayerReader(layers)
+
+    @property
+    def listed(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def scheme(self) -> str:
+        """Always the plain one."""
+        return "plain"
+
+    @property
+    def storage(self) -> str:
+        """Nothing to say."""
+        return ""
+
+    def span(self) -> Bounds | None:
+        """Bounds of the arguments of all facts."""
+        return self.bounds
+
     def size(self, version: Version) -> int:
         found = self.versions.sizes.get(version)
         return self.versions.size(version) if found is None else found
+
+    def has(self, version: Version) -> bool:
+        return self.versions.size(version) > 0
+
+    def guess(self, version: Version) -> int:
+        return self.versions.size(version)
 
     def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[LocalTable]:
         yield from reading.matching(self.layers(version), args)

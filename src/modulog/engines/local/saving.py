@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from modulog.engines.backend import Kept, Stored
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import Run, concatenate, places
+from modulog.engines.local.shared_closure import SharedClosureRelation
 from modulog.kernels import packing, sorting
 from modulog.kernels.types import Words
 from modulog.store.manifest import FactsFile, StoredRelation, TermsFile
@@ -42,13 +43,13 @@ def save(draft: Draft, dictionary: Dictionary, relations: Iterable[Kept]) -> Sto
         held = 0
         for number, (predicate, role, relation) in enumerate(relations):
             assert isinstance(relation, PlainRelation)
-            entry = StoredRelation(number, predicate, role, relation.size("all"))
+            entry = StoredRelation(number, predicate, role, relation.size("all"), (), relation.scheme)
             pending.append((entry, save_facts(draft, entry, relation, threads)))
             # Relations are sorted while those before them are written, which may be copies: not too many are held.
-            held += entry.rows
+            held += entry.rows if relation.listed else 0
             while held > HELD:
                 stored.append(_finished(*pending.popleft()))
-                held -= stored[-1].rows
+                held -= stored[-1].rows if stored[-1].scheme == "plain" else 0
         stored += [_finished(*one) for one in pending]
         return tuple(f.result() for f in terms), tuple(stored)
 
@@ -64,7 +65,9 @@ def save_facts(
     arity, rows = relation.arity, entry.rows
     if not rows or not arity:
         return []
-    return write_words(draft, entry, sorted_words(relation), threads)
+    if isinstance(relation, SharedClosureRelation) and not relation.listed:
+        return write_words(draft, entry, relation.external_words(), threads)
+    return write_words(draft, entry, sorted_words(relation), threads) if relation.listed else []
 
 
 def write_words(

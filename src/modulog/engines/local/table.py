@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from modulog.kernels.types import Columns, Integers
+from modulog.storage.pairs import Pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +37,21 @@ class LocalTable:
             arrays.append(wrap(np.ones(len(self), np.int64) if self.weights is None else self.weights))
             names.append("#")
         yield pa.RecordBatch.from_arrays(arrays, names=names)
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualTable:
+    """Pairs that are listed, in bounded pieces, when somebody reads them."""
+
+    columns: tuple[str, ...]
+    pairs: Pairs
+
+    def __len__(self) -> int:
+        return self.pairs.count()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        for piece in self.pairs.scan():
+            yield from LocalTable(self.columns, piece).batches()
 
 
 def as_ids(data: Any, arity: int) -> Columns:

@@ -54,6 +54,7 @@ class SparkEngine:
     """Relations as Parquet parts in a folder that executors share."""
 
     shares_rounds = True
+    represents = False
 
     def __init__(
         self,
@@ -262,6 +263,9 @@ class SparkEngine:
             found = self._compile([question(expr)]).answers()
             columns = [f"`{name}`" for name in expr.variables] + ([f"`{WEIGHT}`"] if found.weighted else [])
             return self.parts.keep(expr.variables, found.frame.select(*columns), found.weighted)
+
+    def snapshot(self, read: p.Read) -> p.Table:
+        return self.collect(read)
 
     def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[SparkTable]:
         found = self.driver.reach(seeds, graph) if self.driver.takes([seeds, graph]) else None

@@ -107,6 +107,27 @@ class SparkRelation:
             )
         return after
 
+    @property
+    def listed(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def scheme(self) -> str:
+        """Always the plain one."""
+        return "plain"
+
+    @property
+    def storage(self) -> str:
+        """Nothing to say."""
+        return ""
+
+    def has(self, version: Version) -> bool:
+        return self.size(version) > 0
+
+    def guess(self, version: Version) -> int:
+        return self.size(version)
+
     def size(self, version: Version) -> int:
         self._spare_now()
         before = self._count(self.base) - self._count(self.dead)

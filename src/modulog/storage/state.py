@@ -1,0 +1,175 @@
+"""One state of a closure: an immutable graph with its rows, and everything that can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from modulog.kernels import products
+from modulog.kernels.types import Columns, Integers, Mask
+from modulog.storage.condensation import Condensation
+from modulog.storage.edges import Edges
+from modulog.storage.levels import Levels
+from modulog.storage.lists import Lists
+from modulog.storage.nodes import Nodes
+from modulog.storage.rows import Rows
+
+CHUNK = 1 << 18
+"""Pairs in one piece of a scan, unless told otherwise."""
+
+
+class State:
+    """R as it follows from some external edges."""
+
+    def __init__(
+        self, nodes: Nodes, edges: Edges, graph: Condensation, levels: Levels, rows: Rows | None = None
+    ) -> None:
+        self.nodes, self.edges, self.graph, self.levels = nodes, edges, graph, levels
+        self.n = edges.n
+        self.rows = Rows(graph, graph.down) if rows is None else rows
+        self._back: Rows | None = None
+        self._sizes: Integers | None = None
+
+    @property
+    def back(self) -> Rows:
+        """Rows of the inverse relation."""
+        if self._back is None:
+            self._back = Rows(self.graph, self.graph.up)
+        return self._back
+
+    # ---- counts: never expanded ---------------------------------------------------------------------------------------
+
+    def count(self) -> int:
+        """How many pairs there are."""
+        return int((self.rows.count() * self.graph.sizes).sum())
+
+    def count_by(self, column: int) -> tuple[Columns, Integers]:
+        """The ids in a column, 0 or 1, and how many pairs have each."""
+        counts = self.row_sizes(np.arange(self.n, dtype=np.int32), column)
+        found = np.flatnonzero(counts)
+        return self.nodes.ids[found], counts[found]
+
+    def row_sizes(self, nodes: Columns, column: int = 0) -> Integers:
+        """How many pairs have each node in a column; nodes that are not there yet have none."""
+        counts = (self.back if column else self.rows).count()
+        result = np.zeros(len(nodes), np.int64)
+        known = (nodes >= 0) & (nodes < self.n)
+        result[known] = counts[self.graph.component[nodes[known]]]
+        return result
+
+    def all_row_sizes(self) -> Integers:
+        """How many pairs have each node as source; computed once."""
+        if self._sizes is None:
+            self._sizes = self.rows.count()[self.graph.component]
+        return self._sizes
+
+    def distinct(self, column: int) -> Columns:
+        """The different ids in a column: the domain or the range."""
+        graph = self.graph
+        degrees = (self.edges.into if column else self.edges.out).lengths()
+        return self.nodes.ids[np.flatnonzero((degrees > 0) | graph.loops[graph.component])]
+
+    # ---- pairs -------------------------------------------------------------------------------------------------------
+
+    def contains(self, pairs: Columns) -> Mask:
+        """Which of the pairs (an array of two rows of ids) hold."""
+        return self.holds(self.nodes.find(pairs[0]), self.nodes.find(pairs[1]))
+
+    def holds(self, sources: Columns, targets: Columns) -> Mask:
+        """Which pairs of nodes hold; -1 stands for an unknown node."""
+        known = (sources >= 0) & (targets >= 0) & (sources < self.n) & (targets < self.n)
+        result = np.zeros(len(sources), np.bool_)
+        component = self.graph.component
+        result[known] = self.rows.contains(component[sources[known]], component[targets[known]])
+        return result
+
+    def successors(self, source: int) -> Columns:
+        """The ids that one id reaches."""
+        return self._row(source, self.rows)
+
+    def predecessors(self, target: int) -> Columns:
+        """The ids that reach one id."""
+        return self._row(target, self.back)
+
+    def _row(self, value: int, rows: Rows) -> Columns:
+        node = self.nodes.find(np.array([value]).astype(np.int32))
+        if node[0] < 0 or node[0] >= self.n:
+            return np.empty(0, np.int32)
+        _, _, found, _ = next(rows.read(self.graph.component[node], 0))
+        return self.nodes.ids[found]
+
+    def scan(
+        self, sources: Columns | None = None, targets: Columns | None = None, limit: int = CHUNK
+    ) -> Iterator[Columns]:
+        """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a time."""
+        if sources is None and targets is not None:
+            for piece in self._expand(self.back, self._known(targets), limit):
+                yield piece[::-1].copy()
+            return
+        wanted = None if targets is None else np.zeros(self.n, np.bool_)
+        if wanted is not None and targets is not None:
+            wanted[self._known(targets)] = True
+        everything = sources is None
+        nodes = np.arange(self.n, dtype=np.int32) if sources is None else self._known(sources)
+        for piece in self._expand(self.rows, nodes, limit, everything):
+            if wanted is not None:
+                piece = piece[:, wanted[self.nodes.find(piece[1])]]
+            if piece.shape[1]:
+                yield piece
+
+    def _known(self, ids: Columns) -> Columns:
+        nodes = self.nodes.find(ids)
+        return distinct_nodes(nodes[(nodes >= 0) & (nodes < self.n)])
+
+    def _expand(self, rows: Rows, nodes: Columns, limit: int, everything: bool = False) -> Iterator[Columns]:
+        lists = self.graph.members
+        if everything:
+            components = np.flatnonzero(lists.lengths()).astype(np.int32)
+        else:
+            starts, members, components = grouped(nodes, self.graph.component[nodes])
+            lists = Lists.of(starts, members)
+        for first, end, found, ends in rows.read(components, limit):
+            groups = components[first:end] if everything else np.arange(first, end, dtype=np.int32)
+            yield from multiplied(lists, groups, found, ends, self.nodes.ids, limit)
+
+    def rest(self) -> None:
+        """Give up what only searches need."""
+        self.rows.rest()
+        self._back = self._sizes = None
+
+    @property
+    def bytes(self) -> int:
+        """Bytes held, without the nodes."""
+        held = self.edges.bytes + self.graph.bytes + self.levels.bytes + self.rows.bytes
+        return held + (self._back.bytes if self._back else 0)
+
+
+def distinct_nodes(nodes: Columns) -> Columns:
+    """Sorted, each once."""
+    nodes = np.sort(nodes)
+    return nodes[np.concatenate([[True], nodes[1:] != nodes[:-1]])] if len(nodes) else nodes
+
+
+def grouped(nodes: Columns, keys: Integers | Columns) -> tuple[Columns, Columns, Columns]:
+    """Nodes in groups of equal key: where each group starts, the nodes, the key of each group."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, int)
+    return np.append(first, len(keys)).astype(np.int32), nodes[order], keys[first]
+
+
+def multiplied(
+    members: Lists,
+    groups: Columns,
+    nodes: Columns,
+    ends: Integers,
+    ids: Columns,
+    limit: int,
+) -> Iterator[Columns]:
+    """Pairs of ids, each member of a group with each node of its row, at most `limit` at a time."""
+    cursor = np.zeros(3, np.int64)
+    while cursor[0] < len(groups):
+        piece = products.multiply(*members.arrays, groups, nodes, ends, ids, cursor, limit)
+        if piece.shape[1]:
+            yield piece
