@@ -25,6 +25,7 @@ NAMES = (
     "maintenance",
     "updates",
     "closures",
+    "hypertree",
 )
 SPARK = ("spark_triples", "spark_rule_shapes", "spark_recursion", "spark_memory")
 RESULTS = Path(__file__).resolve().parent / "results"

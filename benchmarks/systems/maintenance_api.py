@@ -81,11 +81,24 @@ class Diary:
 
 
 def maintain(
-    folder: str, warm: str, modules: str, maintenance: str, sample: int, quarter: bool, limit: float
+    folder: str,
+    warm: str,
+    modules: str,
+    maintenance: str,
+    sample: int,
+    quarter: bool,
+    limit: float,
+    decompose: str = "auto",
+    by_name: bool = False,
 ) -> Outcome:
-    """Materialise, delete and add again ten samples, then delete a quarter of the facts; as far as the limit allows."""
+    """Materialise, delete and add again ten samples, then delete a quarter of the facts; as far as the limit allows.
+
+    With ``by_name`` the workload's predicates are counted before any update, as other systems do.
+    """
 
     def act(diary: Diary, reasoner: Any, workload: Workload) -> None:
+        if by_name:
+            _count_by_name(diary, reasoner, workload)
         _first_update(diary, reasoner, workload)
         _samples(diary, reasoner, workload, sample)
         if quarter:
@@ -93,7 +106,22 @@ def maintain(
             diary.timed("large deletion", partial(reasoner.update, delete=rows))
             diary.count("a quarter deleted", reasoner)
 
-    return _measured(act, folder, warm, {"modules": modules, "maintenance": maintenance}, limit)
+    switches = {"modules": modules, "maintenance": maintenance, "decompose": decompose}
+    return _measured(act, folder, warm, switches, limit)
+
+
+def left_deep(folder: str, warm: str, limit: float) -> Outcome:
+    """Materialise with one join after another, no duplicates removed on the way and nothing decomposed."""
+    ordering = import_module("modulog.planning.order_joins")
+    ordering.BUSHY_LIMIT = 0
+    ordering.Ordering._deduplicate = lambda self, candidate, chosen, wanted: candidate
+    ordering.cheapest_multiway = lambda *arguments: None
+    switches = {"modules": "off", "decompose": "off"}
+    return _measured(_count_by_name, folder, warm, switches, limit)
+
+
+def _count_by_name(diary: Diary, reasoner: Any, workload: Workload) -> None:
+    diary.counts |= {predicate: int(reasoner.count(predicate)) for predicate in workload.counted}
 
 
 def update_often(folder: str, warm: str, sample: int, singles: int, limit: float) -> Outcome:
@@ -249,6 +277,9 @@ def _columns(reasoner: Any) -> dict[str, int]:
         "r": sum(len(stratum.recursive) for stratum in strata),
         "TC": sum(kinds[kind] for kind in CLOSURES),
         "STC": kinds["symmetric"],
+        "decomposed": statistics.decomposed_rules,
+        "node bytes": statistics.node_bytes,
+        "bytes": statistics.bytes,
     }
 
 

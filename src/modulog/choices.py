@@ -20,6 +20,14 @@ class Storage(StrEnum):
     compact = "compact"
 
 
+class Decompose(StrEnum):
+    """The switch `decompose` of a reasoner."""
+
+    auto = "auto"
+    all = "all"
+    off = "off"
+
+
 class EngineName(StrEnum):
     """Where the work is done."""
 

@@ -11,51 +11,42 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
-from typer.core import TyperCommand
 
 from modulog import __version__
-from modulog.choices import AnswerFormat, BadRecords, ChangeFormat, EngineName, FileFormat, Modules, Storage
+from modulog.choices import (
+    AnswerFormat,
+    BadRecords,
+    ChangeFormat,
+    Decompose,
+    EngineName,
+    FileFormat,
+    Modules,
+    Storage,
+)
 from modulog.inputs import Inputs, named_path
+from modulog.options import (
+    Bad,
+    DecomposeSwitch,
+    EngineSwitch,
+    FactPaths,
+    Header,
+    Maps,
+    ModulesSwitch,
+    RulesFile,
+    RulesOrStore,
+    StorageSwitch,
+    StoreFolder,
+    Strings,
+    Verb,
+)
 from modulog.printing import complain, plural, print_change, print_csv, print_json, print_table, print_written
 from modulog.working import check_store, check_targets, reasoning, update_store, write_rules
 from modulog.working import export as export_files
 
 SHOWN = 50  # rows of a table, unless --limit says otherwise
-
-
-class Verb(TyperCommand):
-    """A command whose repeated options take several values at once: `--facts a.csv b.csv`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Write every value of a repeated option behind the option's name, then parse as usual."""
-        needed = sum(1 for p in self.params if p.param_type_name == "argument")
-        flags = {name for p in self.params if getattr(p, "is_flag", False) for name in p.opts}
-        several = {name for p in self.params if getattr(p, "multiple", False) for name in p.opts}
-        return super().parse_args(ctx, args if "--" in args else _spread(args, needed, flags, several))
-
-
-def _spread(args: list[str], needed: int, flags: set[str], several: set[str]) -> list[str]:
-    """Once the arguments of the verb are there, bare words belong to the repeated option before them.
-
-    >>> _spread(["r.rls", "--facts", "a", "b", "--header"], 1, {"--header"}, {"--facts"})
-    ['r.rls', '--facts', 'a', '--facts', 'b', '--header']
-    """
-    spread: list[str] = []
-    option, waiting, seen = "", False, 0
-    for arg in args:
-        if arg.startswith("-"):
-            option, waiting = arg.split("=")[0], "=" not in arg and arg not in flags
-        elif waiting:
-            waiting = False
-        elif option in several and seen >= needed:
-            spread.append(option)
-        else:
-            seen += 1
-        spread.append(arg)
-    return spread
 
 
 app = typer.Typer(
@@ -66,57 +57,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-RulesFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="RULES",
-        help="The program, a file of rules; one that ends in .dlog is in RDFox's syntax.",
-        show_default=False,
-    ),
-]
-RulesOrStore = Annotated[
-    Path,
-    typer.Argument(
-        metavar="RULES|STORE", help="The program, a file of rules, or a store, a folder.", show_default=False
-    ),
-]
-StoreFolder = Annotated[
-    Path,
-    typer.Argument(metavar="STORE", help="A folder that `materialise --store` wrote.", show_default=False),
-]
-FactPaths = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--facts",
-        metavar="PATH...",
-        help="Files, globs or folders of facts: CSV, TSV, Parquet or RDF, also gzipped. A table fills the predicate it is named for, RDF the predicates of its triples; NAME=PATH fills NAME.",
-        show_default=False,
-    ),
-]
-Header = Annotated[bool, typer.Option("--header", help="The first row of CSV files names the columns.")]
-Strings = Annotated[bool, typer.Option("--strings", help="Every field of CSV files is a string.")]
-Maps = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--map",
-        metavar="NAME=FILE:COL,COL...",
-        help="Fill NAME from columns of a wide file, by name (with --header, or Parquet) or by position from 0.",
-        show_default=False,
-    ),
-]
-Bad = Annotated[
-    BadRecords,
-    typer.Option("--bad", help="`set-aside`: leave bad records out, tell how many, write them down."),
-]
-ModulesSwitch = Annotated[Modules, typer.Option("--modules", help="`off` is plain seminaive evaluation.")]
-StorageSwitch = Annotated[
-    Storage,
-    typer.Option("--storage", help="`plain` lists all facts, `compact` none that can be represented."),
-]
-EngineSwitch = Annotated[
-    EngineName, typer.Option("--engine", help="`spark` needs modulog[spark] and Java; `auto` is local.")
-]
 
 
 def _version(wanted: bool) -> None:
@@ -184,15 +124,17 @@ def plan(
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
     storage: StorageSwitch = Storage.auto,
+    decompose: DecomposeSwitch = Decompose.auto,
     engine: EngineSwitch = EngineName.auto,
 ) -> None:
     """Show how a program is evaluated.
 
-    That is: strata, modules and, with facts, the orders of joins that were last used.
+    That is: strata, modules and, with facts, the orders of joins and the decompositions that were last used.
     """
     inputs = Inputs(facts or (), maps or (), header, strings, bad.value)
     with _honest():
-        with reasoning(rules, inputs, modules.value, engine.value, storage.value) as (reasoner, _):
+        switches = _switches(modules, storage, decompose)
+        with reasoning(rules, inputs, engine.value, switches) as (reasoner, _):
             if facts or maps:
                 reasoner.materialise()
             shown = str(reasoner.plan())
@@ -223,6 +165,7 @@ def materialise(
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
     storage: StorageSwitch = Storage.auto,
+    decompose: DecomposeSwitch = Decompose.auto,
     engine: EngineSwitch = EngineName.auto,
 ) -> None:
     """Compute every consequence and write it to files, or keep it in a store.
@@ -236,7 +179,8 @@ def materialise(
         check_targets(out, store)
         if rules.is_dir():
             _fail(2, f"error: {rules}: a folder; materialise takes a file of rules")
-        with reasoning(rules, inputs, modules.value, engine.value, storage.value) as (reasoner, progress):
+        switches = _switches(modules, storage, decompose)
+        with reasoning(rules, inputs, engine.value, switches) as (reasoner, progress):
             statistics, written = reasoner.materialise(), {}
             if store is not None:
                 progress.doing = f"writing {store}"
@@ -260,7 +204,7 @@ def export(
     with _honest():
         check_targets(out, None)
         check_store(store)
-        with reasoning(store, Inputs((), (), False, False), "auto", engine.value) as (reasoner, progress):
+        with reasoning(store, Inputs((), (), False, False), engine.value) as (reasoner, progress):
             progress.doing = f"writing {out}"
             written = export_files(reasoner, out, format.value)
         print_written(out, written)
@@ -320,6 +264,7 @@ def query(
     maps: Maps = None,
     modules: ModulesSwitch = Modules.auto,
     storage: StorageSwitch = Storage.auto,
+    decompose: DecomposeSwitch = Decompose.auto,
     engine: EngineSwitch = EngineName.auto,
 ) -> None:
     """Answer a query over rules and facts, or over a store."""
@@ -327,7 +272,8 @@ def query(
     is_table = format is AnswerFormat.table
     limit = SHOWN if limit is None and is_table else limit
     with _honest():
-        with reasoning(rules, inputs, modules.value, engine.value, storage.value) as (reasoner, _):
+        switches = _switches(modules, storage, decompose)
+        with reasoning(rules, inputs, engine.value, switches) as (reasoner, _):
             found = reasoner.query(question, limit=limit)
             total = found.num_rows
             if is_table and total == limit and found.column_names != ["holds"]:
@@ -354,6 +300,10 @@ def rules_of_ontologies(
     """
     with _honest():
         write_rules(ontologies, out)
+
+
+def _switches(modules: Modules, storage: Storage, decompose: Decompose) -> dict[str, str]:
+    return {"modules": modules.value, "storage": storage.value, "decompose": decompose.value}
 
 
 # ---- What goes wrong

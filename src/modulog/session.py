@@ -45,6 +45,7 @@ class Reasoner(Answering):
     local. Options of Spark: `settings` for a session of our own, `folder` for facts and terms, `broadcast_limit`. `modules="off"` is plain seminaive evaluation of the rules as they stand.
     `storage` is "auto": closures, components, unions and inverses are represented instead of listed where a list would be much larger; "plain" lists
     everything, "compact" represents whatever can be.
+    `decompose` says which rules are evaluated along hypertree decompositions: "auto" those for which it pays, "all" every rule with two atoms or more, "off" none.
     Recursive rules that create values (`?y = ?x + 1`) stop with an error after `value_rounds` rounds or `value_facts` facts. `progress` is
     called once a round with the number of the stratum, the number of strata, its predicates, the round, and the facts so far.
     """
@@ -57,6 +58,7 @@ class Reasoner(Answering):
         modules: str = "auto",
         maintenance: str = "auto",
         storage: str = "auto",
+        decompose: str = "auto",
         value_rounds: int = DEFAULT.value_rounds,
         value_facts: int = DEFAULT.value_facts,
         progress: Observer | None = None,
@@ -64,7 +66,7 @@ class Reasoner(Answering):
         **options: Any,
     ) -> None:
         found, folder = _read_program(program)
-        switches = Switches(modules, maintenance, value_rounds, value_facts, storage)
+        switches = Switches(modules, maintenance, value_rounds, value_facts, storage, decompose)
         self._begin(found, folder, switches, make_backend(engine, spark, **options), progress)
         self._facts.identify_constants()
 
@@ -271,6 +273,8 @@ class Reasoner(Answering):
             statistics.derived = statistics.facts - statistics.explicit
             statistics.memory = self._facts.memory()
             statistics.bytes = sum(memory.bytes for memory in statistics.memory.values())
+            if self._maintenance is not None:
+                statistics.node_bytes = self._maintenance.node_bytes() or statistics.node_bytes
             self._counted = True
         return statistics
 

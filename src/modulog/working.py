@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from modulog.inputs import Inputs
 from modulog.printing import complain, renaming
@@ -24,7 +24,7 @@ WARNINGS = 5
 
 @contextmanager
 def reasoning(
-    rules: Path, inputs: Inputs, modules: str, engine: str, storage: str = "auto"
+    rules: Path, inputs: Inputs, engine: str, switches: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[Reasoner, Progress]]:
     """A reasoner over rules, or over the store that a folder is, with facts, and the line that shows how far it is."""
     with _progress() as progress:
@@ -32,10 +32,10 @@ def reasoning(
         from modulog.session import Reasoner
 
         if rules.is_dir():
-            _refuse_inputs(rules, inputs, {"modules": modules, "storage": storage})
+            _refuse_inputs(rules, inputs, switches or {})
             made = Reasoner.open(rules, engine=engine, progress=progress)
         else:
-            made = Reasoner(rules, engine=engine, modules=modules, storage=storage, progress=progress)
+            made = Reasoner(rules, engine=engine, progress=progress, **(switches or {}))
         with made as reasoner:
             inputs.load(reasoner, progress)
             _warn(rules, [] if rules.is_dir() else reasoner.warnings)
@@ -70,7 +70,7 @@ def _progress() -> Iterator[Progress]:
             raise Interrupted(f"stopped after {monotonic() - began:.1f} s {progress.doing}{facts}") from None
 
 
-def _refuse_inputs(store: Path, inputs: Inputs, switches: dict[str, str]) -> None:
+def _refuse_inputs(store: Path, inputs: Inputs, switches: Mapping[str, Any]) -> None:
     """A store has its facts, and its consequences were computed in one way."""
     from modulog.errors import DataError
 
@@ -105,7 +105,7 @@ def check_store(folder: Path) -> None:
 
 def update_store(store: Path, add: Inputs, delete: Inputs, engine: str) -> Change:
     """Change the facts of a store, and write what that changed."""
-    with reasoning(store, Inputs((), (), False, False), "auto", engine) as (reasoner, progress):
+    with reasoning(store, Inputs((), (), False, False), engine) as (reasoner, progress):
         minus, plus = delete.read(reasoner, progress), add.read(reasoner, progress)
         progress.doing = "updating"
         change = reasoner.update(add=plus, delete=minus)

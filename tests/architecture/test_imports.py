@@ -36,7 +36,7 @@ LAYERS = [
     {"keeping", "loading", "naming", "engines.registry", "engines.local.backend", "engines.spark"},
     {"answering"},
     {"pipeline", "session"},
-    {"__main__", "choices", "cli", "inputs", "printing", "progress", "working"},
+    {"__main__", "choices", "cli", "inputs", "options", "printing", "progress", "working"},
 ]
 """From the bottom to the top; the public names of the package belong to the top, where the command line uses them."""
 
@@ -48,7 +48,7 @@ ONLY_IN = {
     "lark": ("modulog.language",),
     "pyspark": ("modulog.engines.spark", "modulog.pipeline"),
     "py4j": ("modulog.engines.spark", "modulog.pipeline"),
-    "typer": ("modulog.cli",),
+    "typer": ("modulog.cli", "modulog.options"),
     "modulog.engines.local": ("modulog.engines.local", "modulog.engines.registry", "modulog.engines.spark"),
     "modulog.engines.spark": ("modulog.engines.spark", "modulog.engines.registry"),
 }

@@ -29,6 +29,8 @@ OPTIONS = [{"modules": "auto"}, {"modules": "off"}, {"modules": "auto", "storage
 """The switches of the reasoner that choose how facts are computed and kept."""
 UPDATING = [o | {"maintenance": how} for o in OPTIONS for how in ("auto", "dred", "dredc", "recompute")]
 """With those that choose how they are brought up to date."""
+DECOMPOSED = {"modules": "off", "decompose": "all"}
+"""Every rule with two atoms or more along a hypertree decomposition."""
 
 # Cases about empty predicates and products are warned about.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -63,7 +65,7 @@ def named(options: dict[str, str]) -> str:
 
 
 @by_name
-@pytest.mark.parametrize("options", OPTIONS, ids=named)
+@pytest.mark.parametrize("options", [*OPTIONS, DECOMPOSED], ids=named)
 def test_results(folder: Path, options: dict[str, str], engine: str) -> None:
     check(loaded(folder, options, engine), folder / "expected")
 
@@ -80,7 +82,7 @@ def play(folder: Path, options: dict[str, str], engine: str) -> None:
         check(reasoner, step / "expected")
 
 
-@pytest.mark.parametrize("options", UPDATING, ids=named)
+@pytest.mark.parametrize("options", [*UPDATING, DECOMPOSED], ids=named)
 @pytest.mark.parametrize("folder", [f for f in RESULTS if (f / "updates").is_dir()], ids=lambda f: f.name)
 def test_updates(folder: Path, options: dict[str, str], engine: str) -> None:
     play(folder, options, engine)

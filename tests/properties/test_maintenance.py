@@ -25,6 +25,7 @@ from modulog.maintenance import dredc_mod, support
 from modulog.maintenance.dredc_mod import MaintainedStratum
 from modulog.modules.clauses import prepare
 from modulog.modules.exact import ExactClosure
+from modulog.modules.hypertree import HypertreeModule
 from modulog.modules.seminaive import SeminaiveModule
 from modulog.modules.symmetric import SymmetricModule
 from modulog.modules.transitive import TransitiveModule
@@ -101,7 +102,8 @@ def check_external(module: TransitiveModule, stratum: MaintainedStratum) -> None
     """closure(X_R) = R, and every fact of X_R has a derivation outside its module."""
     external = facts_of(module.external)
     assert transitive(external) == facts_of(module.relation), f"closure of X for {module.relation.name}"
-    others = [c for m in stratum.modules if isinstance(m, SeminaiveModule) for c in m.prepared]
+    kinds = SeminaiveModule | HypertreeModule
+    others = [c for m in stratum.modules if isinstance(m, kinds) for c in m.prepared]
     outside = heads(c for c in (*stratum.live.entry, *others) if c.relation is module.relation)
     assert external <= set(outside), f"X of {module.relation.name} has facts that nothing else derives"
 
@@ -134,10 +136,10 @@ def truths(it: Story) -> list[Facts]:
 
 
 def run_story(
-    it: Story, expected: list[Facts], modules: str, how: str, order: int, engine: str, storage: str = "auto"
+    it: Story, expected: list[Facts], modules: str, how: str, order: int, engine: str, **switches: str
 ) -> None:
     """A program with its updates in one mode, the rules in some order."""
-    r = Reasoner(it.shuffled(order), engine=engine, modules=modules, maintenance=how, storage=storage)
+    r = Reasoner(it.shuffled(order), engine=engine, modules=modules, maintenance=how, **switches)
     for p, rows in it.case.facts.items():
         r.add(p, rows_to_python(rows))
     r.materialise()
@@ -179,16 +181,17 @@ def test_programs_with_modules(
 
 @pytest.mark.parametrize("chunk", range(4))
 def test_programs_with_compact_storage(chunk: int, request: pytest.FixtureRequest) -> None:
-    """Closures, components and views are represented wherever they can be, whatever maintains the rest."""
+    """Closures, components and views are represented wherever they can be, whatever maintains the rest; every other program is decomposed, too."""
     base = base_seed(request.config) + 5_000
     for n in range(chunk, 120, 4):
         it = story(base + n)
-        expected = truths(it)
+        expected, decompose = truths(it), ("auto", "all")[n // 4 % 2]
         for how in {"auto", ("dred", "dredc", "recompute")[n % 3]}:
             try:
-                run_story(it, expected, "auto", how, base + 2 * n, "local", "compact")
+                order = base + 2 * n
+                run_story(it, expected, "auto", how, order, "local", storage="compact", decompose=decompose)
             except Exception as error:
-                error.add_note(f"maintenance={how} seed={it.seed}\n{it}")
+                error.add_note(f"maintenance={how} decompose={decompose} seed={it.seed}\n{it}")
                 raise
 
 
@@ -198,10 +201,18 @@ def test_programs_of_all_sorts(engine: str, data: st.DataObject) -> None:
     """Free rules with constants, comparisons, several heads, arities up to four, predicates that collapse."""
     modules, how = data.draw(st.sampled_from(MODES))
     storage = data.draw(st.sampled_from(["auto", "compact"])) if engine == "local" else "plain"
+    decompose = data.draw(st.sampled_from(["auto", "all"])) if engine == "local" else "auto"
     case: Case = data.draw(cases())
     sequence = data.draw(updates(case, most=6))
-    note(f"modules={modules} maintenance={how} storage={storage}\n{case}\n{sequence}")
-    r = Reasoner(text(case.rules), engine=engine, modules=modules, maintenance=how, storage=storage)
+    note(f"modules={modules} maintenance={how} storage={storage} decompose={decompose}\n{case}\n{sequence}")
+    r = Reasoner(
+        text(case.rules),
+        engine=engine,
+        modules=modules,
+        maintenance=how,
+        storage=storage,
+        decompose=decompose,
+    )
     for p, rows in case.facts.items():
         r.add(p, rows_to_python(rows))
     r.materialise()

@@ -21,7 +21,7 @@ import pytest
 from bad_inputs import FACTS, GOOD, RULES, Bad, parquet
 from modulog import Reasoner, cli
 from modulog.store.files import CheckedFile
-from modulog.store.manifest import MANIFEST
+from modulog.store.manifest import MANIFEST, VERSION
 
 resource = pytest.importorskip("resource")  # Windows has no limits of this kind
 
@@ -159,13 +159,13 @@ VERBS: list[tuple[str, ...]] = [
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
 def test_a_store_of_a_newer_version(modulog: Run, folder: Path, verb: tuple[str, ...]) -> None:
     manifest = json.loads(Path("store", MANIFEST).read_text(encoding="utf-8"))
-    newer = {"format": manifest["format"], "version": manifest["version"] + 1, "writer": "modulog 99"}
+    newer = {"format": manifest["format"], "version": VERSION + 1, "writer": "modulog 99"}
     Path("store", MANIFEST).write_text(json.dumps(newer), encoding="utf-8")
     refused(
         modulog,
         folder,
         verb,
-        "store: written by modulog 99 in version 2 of the format",
+        f"store: written by modulog 99 in version {VERSION + 1} of the format",
         "install a newer one",
     )
 

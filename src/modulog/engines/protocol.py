@@ -180,7 +180,21 @@ class Rows:
         return self.table.columns if self.names is None else self.names
 
 
-Expr = Read | Join | SemiJoin | AntiJoin | Where | Extend | Project | Union | Rows
+@dataclass(frozen=True, slots=True, eq=False)
+class Multiway:
+    """The matches of several reads that close a cycle, joined all at once, variable by variable. Keeps `variables`, at least.
+
+    With `counting` a row has the number of its matches as multiplicity; otherwise it may be repeated. Only for relations that say `intersects`.
+    `order` is the order in which to bind the variables of all reads; without it the engine chooses.
+    """
+
+    reads: tuple[Read, ...]
+    variables: tuple[str, ...]
+    counting: bool = False
+    order: tuple[str, ...] = ()
+
+
+Expr = Multiway | Read | Join | SemiJoin | AntiJoin | Where | Extend | Project | Union | Rows
 
 # ---- Tables and relations --------------------------------------------------------------------------------------------
 
@@ -216,11 +230,15 @@ class Memory:
 
 
 class Relation(Protocol):
-    """One predicate, whatever keeps its facts. `by_source` asks that Δ be kept apart by module, for reads with `except_from`."""
+    """One predicate, whatever keeps its facts. `by_source` asks that Δ be kept apart by module, for reads with `except_from`.
+
+    `intersects` says that its facts can be read in sorted order, for `Multiway`.
+    """
 
     name: str
     arity: int
     by_source: bool
+    intersects: bool
 
     @property
     def listed(self) -> bool:

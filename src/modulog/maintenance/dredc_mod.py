@@ -18,7 +18,9 @@ from modulog.materialisation.materialise import check_limits
 from modulog.materialisation.strata import NONRECURSIVE, LiveStratum
 from modulog.modules.changes import Variant, due, rederivation
 from modulog.modules.counting import Counting
+from modulog.modules.decomposed import DecomposedClause
 from modulog.modules.exact import ExactClosure
+from modulog.modules.hypertree import HypertreeModule
 from modulog.modules.seminaive import SeminaiveModule
 from modulog.planning.pipeline import Switches
 
@@ -46,7 +48,7 @@ class MaintainedStratum:
         self.changing = live.external if self.closure else live.relations
         if self.method == "dredc":
             for module in self.modules:
-                if isinstance(module, SeminaiveModule):
+                if isinstance(module, SeminaiveModule | HypertreeModule):
                     module.count_derivations()
 
     @cached_property
@@ -55,16 +57,19 @@ class MaintainedStratum:
 
     @cached_property
     def _support(self) -> list[Support]:
-        return [Support(r, self.live.entry, self.engine, NONRECURSIVE, self.method) for r in self.changing]
+        entry = self.live.maintained_entry()
+        return [Support(r, entry, self.engine, NONRECURSIVE, self.method) for r in self.changing]
 
     @cached_property
     def _again(self) -> list[Variant]:
         """Nonrecursive clauses for heads that were over-deleted: plain DRed spares nothing and needs them."""
-        return [rederivation(c, NONRECURSIVE) for c in self.live.entry] if self.method == "dred" else []
+        entry = self.live.maintained_entry() if self.method == "dred" else []
+        return [rederivation(clause, NONRECURSIVE) for clause in entry]
 
     @cached_property
     def _counters(self) -> list[Counting]:
-        recursive = [c for m in self.modules if isinstance(m, SeminaiveModule) for c in m.counters()]
+        kinds = SeminaiveModule | HypertreeModule
+        recursive = [c for m in self.modules if isinstance(m, kinds) for c in m.counters()]
         return [*recursive, *(s.counting for s in self._support if s.counting is not None)]
 
     def commit(self) -> None:
@@ -84,13 +89,24 @@ class MaintainedStratum:
         """Everything that changes when the stratum's facts do."""
         return self.live.kept
 
-    @cached_property
-    def _parts(self) -> list[Relation | Counting]:
-        return [*self.kept, *self._counters]
+    @property
+    def _parts(self) -> list[Relation | Counting | DecomposedClause]:
+        return [*self.kept, *self._counters, *self.live.all_trees]
 
     def _end(self) -> None:
         for module in self.live.modules:
             module.end()
+        if any(tree.tables is None for tree in self.live.all_trees):
+            self._forget_support()
+
+    def _forget_support(self) -> None:
+        """It speaks of tables that are no more."""
+        for name in ("_support", "_again", "_counters"):
+            self.__dict__.pop(name, None)
+
+    def node_bytes(self) -> int:
+        """The bytes of the tables that are kept for decomposed clauses."""
+        return sum(tree.tables.memory() for tree in self.live.all_trees if tree.tables is not None)
 
     # ---- Algorithm 3
 
@@ -140,9 +156,17 @@ class MaintainedStratum:
             self.closure.maintain()
         for counting in self._counters:
             counting.forget()
+        if trees := self.live.all_trees:
+            for tree in trees:
+                tree.forget()
+            self._forget_support()
 
     def _maintain(self, done: StratumUpdate) -> None:
-        for support in self._support:
+        supports = self._support
+        for tree in self.live.trees:
+            assert tree.tables is not None
+            tree.tables.begin()
+        for support in supports:
             support.begin()
         for module in self.modules:
             module.begin()
@@ -155,6 +179,8 @@ class MaintainedStratum:
         self._rederive_insert(done)
         for relation in self.changing:
             relation.rest()
+        for module in self.modules:
+            module.rest()
         if self.closure is not None and self.closure.changed:
             self._close(self.closure, done)
 

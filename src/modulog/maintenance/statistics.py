@@ -35,6 +35,7 @@ class UpdateStatistics:
 
     strata: list[StratumUpdate] = field(default_factory=list)
     seconds: float = 0.0
+    node_bytes: int = 0  # the tables of decomposed rules, which are kept for the next update
 
     def __str__(self) -> str:
         lines = [f"{len(self.strata)} strata touched in {self.seconds * 1000:.1f} ms"]
@@ -44,4 +45,6 @@ class UpdateStatistics:
                 f"  {names}: {s.how} (expected to look at {s.incremental:,.0f} facts, from scratch at {s.scratch:,.0f}), "
                 f"{s.changes:,} changes below, {s.overdeleted:,} left, {s.added:,} came, {s.rounds} rounds, {s.seconds * 1000:.1f} ms"
             )
+        if self.node_bytes:
+            lines.append(f"  tables of decomposed rules: {self.node_bytes / 1e6:.1f} MB")
         return "\n".join(lines)

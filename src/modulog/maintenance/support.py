@@ -12,6 +12,7 @@ from modulog.engines.protocol import Engine, ModuleId, Relation, Version, Work
 from modulog.modules.changes import Variant, due, lost, won
 from modulog.modules.clauses import Evaluation, Occurrence, Prepared
 from modulog.modules.counting import Counting, countable
+from modulog.modules.crossing import Crossing
 from modulog.planning.order_joins import Body, instances
 
 TRIES = 32  # facts that a query may look at for each head
@@ -75,12 +76,12 @@ def is_sole(clause: Prepared) -> bool:
 
 
 def is_counted(clause: Prepared, method: str) -> bool:
-    """Under "dredc" every clause that can be counted is.
+    """Under "dredc" every clause that can be counted is; a decomposed one is asked, along the tables of its nodes.
 
     Otherwise those whose query would have to try many facts for each head, unless most instances have the same head: then there are far
     more of them to count than heads to ask for.
     """
-    if method not in ("auto", "dredc") or not countable(clause):
+    if method not in ("auto", "dredc") or isinstance(clause, Crossing) or not countable(clause):
         return False
     if method == "dredc":
         return True

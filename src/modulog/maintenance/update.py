@@ -73,8 +73,13 @@ class Maintenance:
             stratum.commit()
         if self.journal is not None:
             self.journal.record(seen)
+        net.statistics.node_bytes = self.node_bytes()
         net.statistics.seconds = perf_counter() - began
         return net
+
+    def node_bytes(self) -> int:
+        """The bytes of the tables that are kept for decomposed rules."""
+        return sum(stratum.node_bytes() for stratum in self.strata)
 
     def _staged(self) -> list[tuple[Relation, Table]]:
         """What had been staged before an update that only takes it in, to be staged again."""

@@ -6,7 +6,7 @@ it, and Δ joins I.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Protocol
 
@@ -37,6 +37,7 @@ def materialise(
     """Compute every consequence; the derived relations of `facts` are empty before. Gives the strata for maintenance."""
     statistics, began, where = Statistics(), perf_counter(), "before the first stratum"
     plan.orders.clear()
+    plan.trees.clear()
     try:
         live = make_live(plan, facts)
         groups = stages(plan.strata) if facts.engine.shares_rounds else [(s,) for s in plan.strata]
@@ -55,7 +56,10 @@ def materialise(
             statistics.recursive_rules += sum(len(stratum.recursive) for stratum in group)
             kinds = [module.kind for stratum in group for module in stratum.modules]
             statistics.symmetric_modules += kinds.count("symmetric")
-            statistics.transitive_modules += len(kinds) - kinds.count("symmetric") - kinds.count("seminaive")
+            others = sum(kinds.count(kind) for kind in ("symmetric", "seminaive", "hypertree"))
+            statistics.transitive_modules += len(kinds) - others
+            statistics.decomposed_rules += sum(len(s.all_trees) for s in run.strata)
+            statistics.node_bytes = max(statistics.node_bytes, run.node_bytes())
         _settle(facts, statistics)
         for run in runs:
             run.recount()
@@ -119,17 +123,20 @@ class Run:
     def rounds(self) -> Iterator[int]:
         """Go to the fixpoint; gives the number of new facts of each round."""
         began = perf_counter()
-        new = self._round([work for stratum in self.strata for work in stratum.enter()])
+        new = self._round(work for stratum in self.strata for work in stratum.enter())
         while sum(new):
             yield new[0]
-            new = self._round([work for module in self.modules for work in module.add()])
+            new = self._round(work for module in self.modules for work in module.add())
         for relation in (*self.relations, *self.external):
             relation.rest()
+        for module in self.modules:
+            module.rest()
         self.statistics.seconds = perf_counter() - began
 
-    def _round(self, work: Sequence[Work]) -> tuple[int, int]:
+    def _round(self, asked: Iterable[Work]) -> tuple[int, int]:
         """Evaluate the work, let Δ join I, and derive the next Δ: how many facts it has, and how many external ones."""
         began, actions = perf_counter(), self.facts.engine.actions
+        work = list(asked)  # decomposed rules evaluate their nodes first, and that is part of the round
         self.facts.engine.run(work, lazily=not self.modules)
         for relation in (*self.relations, *self.external):
             relation.merge()
@@ -138,6 +145,10 @@ class Run:
         seconds, actions = perf_counter() - began, self.facts.engine.actions - actions
         self.statistics.rounds.append(RoundStatistics(new, seconds, rules, actions))
         return new, external
+
+    def node_bytes(self) -> int:
+        """What the nodes of decomposed rules took, at most."""
+        return sum(tree.bytes for stratum in self.strata for tree in stratum.all_trees)
 
     def recount(self) -> None:
         """Replace the guesses for rounds that were put off by the facts that came of them."""

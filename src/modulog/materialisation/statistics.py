@@ -81,6 +81,8 @@ class Statistics:
     symmetric_modules: int = 0
     bytes: int = 0
     memory: dict[str, Memory] = field(default_factory=dict)  # by predicate, with what a list would take
+    decomposed_rules: int = 0
+    node_bytes: int = 0  # the tables of decomposed rules: at most, while one stratum was computed; after an update, those that are kept
     loading: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
     late: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
     set_aside: int = 0  # bad records that were left out
@@ -101,6 +103,11 @@ class Statistics:
             f"{self.nonrecursive_rules} nonrecursive and {self.recursive_rules} recursive rules, "
             f"{self.transitive_modules} transitive and {self.symmetric_modules} symmetric-transitive modules, {self.bytes / 1e6:.1f} MB"
         ]
+        if self.decomposed_rules:
+            noun = "rule" if self.decomposed_rules == 1 else "rules"
+            lines.append(
+                f"  {self.decomposed_rules} {noun} decomposed, tables of {self.node_bytes / 1e6:.1f} MB"
+            )
         lines += self._slowest()
         for what, part in (("explicit facts", self.loading), ("evaluated late", self.late)):
             if part.actions:

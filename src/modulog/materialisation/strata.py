@@ -9,10 +9,13 @@ from modulog.engines.protocol import ModuleId, Relation, Work
 from modulog.language.model import Predicate
 from modulog.materialisation.facts import Facts
 from modulog.modules.clauses import Evaluation, Prepared, prepare
+from modulog.modules.decomposed import DecomposedClause, Pool, decide
 from modulog.modules.exact import ExactClosure
+from modulog.modules.hypertree import HypertreeModule
 from modulog.modules.protocol import Module
 from modulog.modules.registry import make_module
 from modulog.planning.plan import Plan, Stratum
+from modulog.planning.worth import may_be_decomposed
 
 NONRECURSIVE: ModuleId = 0
 """The source of facts that nonrecursive rules derive; modules count from one."""
@@ -36,6 +39,7 @@ class LiveStratum:
             for number, plan in enumerate(stratum.modules, self.first)
         ]
         self._evaluations: list[Evaluation] = []
+        self._decided: list[DecomposedClause | None] | None = None
 
     @property
     def rules(self) -> list[Prepared]:
@@ -92,17 +96,51 @@ class LiveStratum:
         """Everything that derives facts without recursion."""
         return [*self.rules, *self.explicit]
 
+    @property
+    def decided(self) -> list[DecomposedClause | None]:
+        """For each nonrecursive clause the tree that it is evaluated along, if any; decided when they first run."""
+        if self._decided is None:
+            mode, engine = self.plan.decompose, self.facts.engine
+            self._decided = [
+                decide(clause, made, mode, engine, NONRECURSIVE) if may_be_decomposed(clause, mode) else None
+                for clause, made in zip(self.plan.entry, self._copies, strict=True)
+            ]
+        return self._decided
+
+    @property
+    def trees(self) -> list[DecomposedClause]:
+        """The nonrecursive clauses that are decomposed."""
+        return [tree for tree in self.decided if tree is not None]
+
+    @property
+    def all_trees(self) -> list[DecomposedClause]:
+        """Every clause that is known to be decomposed; one that never ran is not."""
+        inside = [tree for m in self.modules if isinstance(m, HypertreeModule) for tree in m.decomposed]
+        return [*(tree for tree in self._decided or () if tree is not None), *inside]
+
+    def maintained_entry(self) -> list[Prepared]:
+        """As `entry`, with decomposed clauses over the tables that updates maintain."""
+        pool: Pool = {}
+        if self.is_view:
+            return self.explicit
+        rules = [
+            made if tree is None else (tree.tables or tree.make_tables(True, pool)).crossing
+            for made, tree in zip(self._copies, self.decided, strict=True)
+        ]
+        return [*rules, *self.explicit]
+
     def enter(self) -> Iterator[Work]:
         """Explicit facts and nonrecursive consequences, as work."""
         self.consider_view()
         for clause in self.explicit:
             if clause.atoms[0].relation.size("after"):
                 yield clause.evaluation(["after"], NONRECURSIVE).work()
-        self._evaluations = [
-            c.evaluation(["after"] * len(c.atoms), NONRECURSIVE, ["after"] * len(c.negations))
-            for c in self.rules
-        ]
+        pairs = () if self.is_view else zip(self._copies, self.decided, strict=True)
+        self._evaluations = [c.whole("after", NONRECURSIVE) for c, tree in pairs if tree is None]
         yield from (e.work() for e in self._evaluations if not e.empty())
+        for tree in self.trees:
+            if work := tree.once():
+                yield work
 
     @cached_property
     def below(self) -> dict[int, Relation]:
@@ -118,3 +156,4 @@ class LiveStratum:
         evaluations = [*self._evaluations, *(e for module in self.modules for e in module.evaluations())]
         for e in evaluations:
             plan.orders.setdefault(id(e.clause), []).append(partial(e.show, name))
+        plan.trees |= {id(tree.clause): tree for tree in self.all_trees}

@@ -172,6 +172,13 @@ class Prepared:
         body = Body(reads, absent, self.conditions, needed, once, self.computed, counting)
         return Evaluation(self.label, self.relation, self.head, body, self.unit, source)
 
+    def whole(
+        self, version: Version, source: ModuleId, counting: bool = False, own: Version | None = None
+    ) -> Evaluation:
+        """Every atom reads the same version; those of the stratum itself, if it is given, `own`."""
+        positive = [own if own is not None and atom.own else version for atom in self.atoms]
+        return self.evaluation(positive, source, [version] * len(self.negations), counting=counting)
+
 
 def prepare(clause: Clause, context: Context, own: Sequence[Predicate] = ()) -> Prepared:
     """Put relations and ids in place; `own` are the predicates of the clause's stratum."""

@@ -5,7 +5,7 @@ An instance counts once, wherever its body changed: the variants of a clause are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from modulog.engines.protocol import (
     Counters,
@@ -41,19 +41,20 @@ class Counting:
     def begin(self) -> None:
         """An update begins; the first one counts every instance that held before it."""
         if self.counters is None:
-            self.counters = self._all_counted()
+            self.count()
+        assert self.counters is not None
         self.counters.begin()
         self.changing = True
 
-    def _all_counted(self) -> Counters:
+    def count(self) -> Iterator[Table]:
+        """Count every instance that held before the update; gives the facts that have any."""
         counters = self.engine.counters(self.relation.name, self.relation.arity)
         for clause in self.clauses:
-            versions: list[Version] = ["before"] * len(clause.atoms)
-            absent: list[Version] = ["before"] * len(clause.negations)
-            everything = clause.evaluation(versions, self.source, absent, counting=True)
+            everything = clause.whole("before", self.source, counting=True)
             if not everything.empty():
                 counters.adjust(self.engine.collect(everything.chosen()))
-        return counters
+        self.counters = counters
+        return counters.items()
 
     def change(self, evaluations: Sequence[Evaluation], sign: int) -> list[Work]:
         """Count instances that came (+1) or went (-1); their heads, as work."""

@@ -269,6 +269,9 @@ class ExactClosure:
         """Changes of the graph are `maintain`'s."""
         return []
 
+    def rest(self) -> None:
+        """Nothing is kept for rounds alone."""
+
     def begin(self) -> None:
         """Nothing is kept beside the external facts."""
 

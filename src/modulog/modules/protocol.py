@@ -34,6 +34,9 @@ class Module(Protocol):
     def diff(self, sign: int) -> Sequence[Work]:
         """Diff (Definition 5): consequences of the module that changes below the stratum take away (-1) or bring (+1)."""
 
+    def rest(self) -> None:
+        """The fixpoint is over: give up what only its rounds need."""
+
     def begin(self) -> None:
         """An update of the stratum begins."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from modulog.engines.protocol import ModuleId
 from modulog.modules.clauses import Context
 from modulog.modules.exact import ExactClosure
+from modulog.modules.hypertree import HypertreeModule
 from modulog.modules.protocol import Module
 from modulog.modules.seminaive import SeminaiveModule
 from modulog.modules.symmetric import SymmetricModule
@@ -20,4 +21,6 @@ def make_module(plan: ModulePlan, number: ModuleId, stratum: Stratum, context: C
         return TransitiveModule(number, plan, context)
     if plan.kind == "symmetric":
         return SymmetricModule(number, plan, context)
+    if plan.kind == "hypertree":
+        return HypertreeModule(number, plan.clauses, stratum.predicates, context, stratum.decompose)
     return SeminaiveModule(number, plan.clauses, stratum.predicates, context)

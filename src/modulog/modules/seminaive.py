@@ -42,19 +42,7 @@ class SeminaiveModule:
         self.adding = self._steps("after", "after", True)
 
     def _steps(self, below: Version, absent: Version, counting: bool) -> list[Variant]:
-        """For each occurrence of a predicate of the stratum, the evaluation in which it reads Δ."""
-        return [
-            Variant(clause.atoms[i].relation, "delta", self._step(clause, i, below, absent, counting))
-            for clause in self.prepared
-            for i, atom in enumerate(clause.atoms)
-            if atom.own
-        ]
-
-    def _step(
-        self, clause: Prepared, delta: int, below: Version, absent: Version, counting: bool
-    ) -> Evaluation:
-        versions = [_version(delta, j, below, atom.own) for j, atom in enumerate(clause.atoms)]
-        return clause.evaluation(versions, self.number, [absent] * len(clause.negations), counting=counting)
+        return [v for clause in self.prepared for v in steps(clause, self.number, below, absent, counting)]
 
     @cached_property
     def _deleting(self) -> list[Variant]:
@@ -96,6 +84,9 @@ class SeminaiveModule:
         """Π[I : Δ^p, Δ^n] for changes below the stratum (Definition 5)."""
         return self._consequences(self._diff[sign], sign)
 
+    def rest(self) -> None:
+        """Nothing is kept for rounds alone."""
+
     def begin(self) -> None:
         """An update begins."""
         for counting in self.counting.values():
@@ -116,6 +107,20 @@ class SeminaiveModule:
 
     def evaluations(self) -> list[Evaluation]:
         return [v.evaluation for v in self.adding]
+
+
+def steps(
+    clause: Prepared, source: ModuleId, below: Version, absent: Version, counting: bool = False
+) -> list[Variant]:
+    """For each occurrence of a predicate of the stratum, the evaluation in which it reads Δ."""
+    found = []
+    for i, atom in enumerate(clause.atoms):
+        if atom.own:
+            versions = [_version(i, j, below, other.own) for j, other in enumerate(clause.atoms)]
+            negated = [absent] * len(clause.negations)
+            evaluation = clause.evaluation(versions, source, negated, counting=counting)
+            found.append(Variant(atom.relation, "delta", evaluation))
+    return found
 
 
 def _version(delta: int, atom: int, below: Version, own: bool) -> Version:

@@ -126,6 +126,9 @@ class SymmetricModule:
 
     # ---- Algorithm 8
 
+    def rest(self) -> None:
+        """Nothing is kept for rounds alone."""
+
     def begin(self) -> None:
         """An update begins: no component is broken."""
         self.broken = self.engine.relation(f"{self.relation.name} broken", 2)

@@ -86,6 +86,9 @@ class TransitiveModule:
 
     # ---- Algorithm 5
 
+    def rest(self) -> None:
+        """Nothing is kept for rounds alone."""
+
     def begin(self) -> None:
         """An update begins: nothing has been seen."""
         self.seen = self.engine.relation(f"{self.relation.name} seen", 2)

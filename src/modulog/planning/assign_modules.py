@@ -1,26 +1,32 @@
 """Pass 4: which kind of module handles which recursive clauses of a stratum.
 
 A closure that is alone in its stratum is kept exactly: its external facts are the nonrecursively derived ones. Beside other recursive
-clauses, transitive and symmetric-transitive modules work as in the modular paper; everything else is seminaive.
+clauses, transitive and symmetric-transitive modules work as in the modular paper. Bodies that may be worth decomposing go to the hypertree module; everything
+else is seminaive.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from modulog.language.model import Predicate
 from modulog.planning.plan import Clause, ModulePlan, Stratum
 from modulog.planning.recognise import is_symmetric, is_transitive, linear_graph, reflexive_end
+from modulog.planning.worth import may_be_decomposed
 
 
-def assign_modules(strata: tuple[Stratum, ...], closures: bool = True) -> tuple[Stratum, ...]:
-    """Give every recursive clause to one module; without `closures` all go to the seminaive module of their stratum."""
-    return tuple(_assigned(s, closures) if s.recursive else s for s in strata)
+def assign_modules(
+    strata: tuple[Stratum, ...], closures: bool = True, decompose: str = "off"
+) -> tuple[Stratum, ...]:
+    """Give every recursive clause to one module; without `closures` none goes to a closure."""
+    marked = (replace(s, decompose=decompose) for s in strata)
+    return tuple(_assigned(s, closures) if s.recursive else s for s in marked)
 
 
 def _assigned(stratum: Stratum, closures: bool) -> Stratum:
     if not closures:
-        return replace(stratum, modules=(ModulePlan("seminaive", stratum.recursive),))
+        return replace(stratum, modules=_others(stratum.recursive, stratum.decompose))
     alone = _alone(stratum)
     if alone is not None:
         return replace(stratum, modules=(alone,))
@@ -31,9 +37,15 @@ def _assigned(stratum: Stratum, closures: bool) -> Stratum:
             kind = "symmetric" if any(map(is_symmetric, taken)) else "transitive"
             modules.append(ModulePlan(kind, taken))
             rest = [c for c in rest if c not in taken]
-    if rest:
-        modules.append(ModulePlan("seminaive", tuple(rest)))
-    return replace(stratum, modules=tuple(modules))
+    return replace(stratum, modules=(*modules, *_others(rest, stratum.decompose)))
+
+
+def _others(clauses: Sequence[Clause], decompose: str) -> tuple[ModulePlan, ...]:
+    """The modules of clauses that belong to no closure."""
+    trees = tuple(c for c in clauses if may_be_decomposed(c, decompose))
+    plain = tuple(c for c in clauses if c not in trees)
+    kinds = {"hypertree": trees, "seminaive": plain}
+    return tuple(ModulePlan(kind, taken) for kind, taken in kinds.items() if taken)
 
 
 def _alone(stratum: Stratum) -> ModulePlan | None:

@@ -8,10 +8,10 @@ variables are bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from math import inf, prod
+from math import prod
 
 from modulog.engines.protocol import (
     AntiJoin,
@@ -21,6 +21,7 @@ from modulog.engines.protocol import (
     Expr,
     Extend,
     Join,
+    Multiway,
     Project,
     Read,
     Rows,
@@ -29,6 +30,8 @@ from modulog.engines.protocol import (
     Value,
     Where,
 )
+from modulog.planning.estimating import Sizes, join_rows, read_sizes
+from modulog.planning.multiway import cheapest_multiway
 from modulog.terms.functions import OPERATORS
 
 BUSHY_LIMIT = 7  # atoms up to which pairs of sets are considered: 3^n steps
@@ -78,34 +81,22 @@ class Atom:
         self.read = read
 
     @cached_property
-    def sizes(self) -> tuple[float, dict[str, float]]:
+    def sizes(self) -> Sizes:
         """Rows that the read gives and the values of its variables; an empty relation may yet grow."""
-        estimate = self.read.relation.estimate(self.read.version)
-        rows = estimate.rows
-        distinct: dict[str, float] = {}
-        for arg, values in zip(self.read.args, estimate.distinct, strict=True):
-            values = max(values, 1.0)
-            if isinstance(arg, int):
-                rows /= values
-            elif arg is not None:
-                if arg in distinct:
-                    rows /= max(values, distinct[arg])
-                distinct[arg] = min(values, distinct.get(arg, inf))
-        rows = max(rows, 0.5)
-        return rows, {name: max(1.0, min(values, rows)) for name, values in distinct.items()}
+        return read_sizes(self.read.args, self.read.relation.estimate(self.read.version))
 
     @property
     def rows(self) -> float:
         return self.sizes[0]
 
     @property
-    def distinct(self) -> dict[str, float]:
+    def distinct(self) -> Mapping[str, float]:
         return self.sizes[1]
 
 
 def order(body: Body, unit: Table) -> Expr:
     """The cheapest expression found; `unit` is the table with no columns and one row, for a body without positive atoms."""
-    return Ordering(body, unit).best()
+    return Ordering(body, unit).best().expr
 
 
 def instances(body: Body, unit: Table) -> float:
@@ -135,17 +126,32 @@ class Ordering:
         self.everything = (1 << len(self.atoms)) - 1
         self.vocabulary = [frozenset(a.read.variables) for a in self.atoms]
         self._variables: dict[int, frozenset[str]] = {}
+        self._rows: dict[int, float] = {}
 
-    def best(self) -> Expr:
+    def best(self) -> Candidate:
+        """The cheapest candidate: pair by pair, or where reads close a cycle perhaps all of them at once."""
+        found = self._pairwise()
+        if self.body.once and len(self.atoms) > 2:
+            wanted = self.needed(self.everything, frozenset())
+            names = tuple(v for atom in self.atoms for v in atom.read.variables if v in wanted)
+            together = cheapest_multiway(self.body.reads, tuple(dict.fromkeys(names)), self.body.counting)
+            if together is not None:
+                expr, cost = together
+                rows = self.raw_rows(self.everything)
+                candidate = self._finish(Candidate(expr, cost, rows, frozenset()), self.everything)
+                return min(found, candidate, key=lambda c: c.cost)
+        return found
+
+    def _pairwise(self) -> Candidate:
         if not self.atoms:
-            return self._finish(Candidate(Rows(self.unit), 0.0, 1.0, frozenset()), 0).expr
+            return self._finish(Candidate(Rows(self.unit), 0.0, 1.0, frozenset()), 0)
         if len(self.atoms) == 1:
-            return self._start(0).expr
+            return self._start(0)
         if len(self.atoms) == 2:
-            return self._two().expr
+            return self._two()
         if len(self.atoms) > EXHAUSTIVE_LIMIT:
-            return self._greedy().expr
-        return self._exhaustive().expr
+            return self._greedy()
+        return self._exhaustive()
 
     # ---- Sizes
 
@@ -177,15 +183,11 @@ class Ordering:
 
     def raw_rows(self, chosen: int) -> float:
         """Matches of all atoms of a set: every further occurrence of a variable divides by its number of values."""
-        rows, seen = 1.0, dict[str, list[float]]()
-        for i, atom in enumerate(self.atoms):
-            if chosen >> i & 1:
-                rows *= atom.rows
-                for name, values in atom.distinct.items():
-                    seen.setdefault(name, []).append(values)
-        for counts in seen.values():
-            rows /= prod(sorted(counts)[1:])
-        return rows
+        found = self._rows.get(chosen)
+        if found is None:
+            found = join_rows([atom.sizes for i, atom in enumerate(self.atoms) if chosen >> i & 1])
+            self._rows[chosen] = found
+        return found
 
     def values(self, chosen: int, name: str) -> float:
         found = [a.distinct[name] for i, a in enumerate(self.atoms) if chosen >> i & 1 and name in a.distinct]
@@ -347,7 +349,7 @@ def _reading(read: Read, wanted: frozenset[str]) -> Read:
 def describe(expr: Expr, name: Callable[[int], str] = "#{}".format) -> str:
     """An expression on one line, in the order of its evaluation.
 
-    `⋈` looks an atom up for each row, `⋉` only asks whether it is there, `▷` whether it is not, `π` removes duplicates, `let` computes.
+    `⋈` looks an atom up for each row, `⋈[…]` joins several atoms at once, `⋉` only asks whether it is there, `▷` whether it is not, `π` removes duplicates, `let` computes.
     """
 
     def term(a: Argument) -> str:
@@ -380,6 +382,8 @@ def describe(expr: Expr, name: Callable[[int], str] = "#{}".format) -> str:
             case Project():
                 listed = ", ".join(map(term, e.args))
                 return f"π[{listed}]({text(e.child)})" if e.how != "keep" else text(e.child)
+            case Multiway():
+                return f"⋈[{', '.join(text(read) for read in e.reads)}]"
             case Rows():
                 return "true" if not e.variables else f"rows({', '.join(map(term, e.variables))})"
             case _:

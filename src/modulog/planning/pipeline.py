@@ -19,6 +19,7 @@ CHOICES = {
     "modules": ("auto", "off"),
     "maintenance": ("auto", "dred", "dredc", "recompute"),
     "storage": ("auto", "plain", "compact"),
+    "decompose": ("auto", "all", "off"),
 }
 
 
@@ -29,7 +30,8 @@ class Switches:
     `modules="off"` is the papers' plain algorithm: no collapsing, only seminaive modules. `maintenance` is how updates are done: "dred" and
     "dredc" are the papers' baselines, "recompute" computes every stratum that a change reaches again.
     `storage="plain"` lists every fact; "auto" represents closures, components, unions and inverses where a list would be much larger, "compact"
-    wherever that is possible.
+    wherever that is possible. `decompose` is which bodies are evaluated along hypertree decompositions: where that is estimated to pay, all of two
+    atoms or more that no closure takes, or none.
     A recursive stratum whose rules create values may need at most `value_rounds` rounds and give at most `value_facts` facts.
     """
 
@@ -38,6 +40,7 @@ class Switches:
     value_rounds: int = 10_000
     value_facts: int = 10_000_000
     storage: str = "auto"
+    decompose: str = "auto"
 
     @property
     def compact(self) -> bool:
@@ -81,7 +84,8 @@ def _stratify(program: Program, plan: Plan, switches: Switches) -> Plan:
 
 
 def _assign_modules(program: Program, plan: Plan, switches: Switches) -> Plan:
-    return replace(plan, strata=assign_modules(plan.strata, closures=switches.modules != "off"))
+    strata = assign_modules(plan.strata, switches.modules != "off", switches.decompose)
+    return replace(plan, strata=strata)
 
 
 def _assign_storage(program: Program, plan: Plan, switches: Switches) -> Plan:

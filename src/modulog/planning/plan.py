@@ -67,7 +67,7 @@ class Link:
 class ModulePlan:
     """Recursive clauses of one stratum that one kind of module handles.
 
-    Kinds: "seminaive"; "transitive" and "symmetric" (with transitive); "left-linear" and "right-linear", closures along the atom `graph`. A
+    Kinds: "seminaive"; "hypertree", clauses that may be decomposed; "transitive" and "symmetric" (with transitive); "left-linear" and "right-linear", closures along the atom `graph`. A
     closure that is all the recursion of its stratum is `exact`; `reflexive` says at which ends (0, 1) of a fact its nodes are related
     to themselves.
     """
@@ -81,7 +81,11 @@ class ModulePlan:
     @property
     def name(self) -> str:
         """The kind in words, for people."""
-        names = {"symmetric": "symmetric-transitive closure", "seminaive": "seminaive"}
+        names = {
+            "symmetric": "symmetric-transitive closure",
+            "seminaive": "seminaive",
+            "hypertree": "hypertree decompositions",
+        }
         words = names.get(self.kind, f"{self.kind} closure")
         return f"reflexive {words}" if self.reflexive else words
 
@@ -94,6 +98,7 @@ class Stratum:
     entry: tuple[Clause, ...]  # the nonrecursive clauses
     recursive: tuple[Clause, ...] = ()
     modules: tuple[ModulePlan, ...] = ()
+    decompose: str = "off"  # whether bodies are decomposed: where it pays ("auto"), all of them, or none
     schemes: Mapping[Predicate, str] = field(default_factory=dict)  # of facts that may be represented
     view: tuple[Link, ...] = ()  # what it shows, if it is a view
 
@@ -118,6 +123,7 @@ class Plan:
 
     `orders` says how each clause, by identity, was last evaluated: a line for each position of the delta. `views` are unions and inverses with their
     parts; the own facts of a view, explicit or by other clauses, are those of a hidden predicate, whose view `owners` knows. `storage` says how facts are kept, and why.
+    `trees` are the decompositions of clauses that are evaluated along one.
     """
 
     clauses: tuple[Clause, ...]
@@ -128,6 +134,7 @@ class Plan:
     views: dict[Predicate, tuple[Link, ...]] = field(default_factory=dict)
     owners: dict[Predicate, Predicate] = field(default_factory=dict)
     storage: dict[Predicate, Callable[[], str]] = field(default_factory=dict)
+    trees: dict[int, object] = field(default_factory=dict)
 
     def constants(self) -> set[Constant]:
         """Every constant of the clauses."""
@@ -162,7 +169,16 @@ class Plan:
         return [text for p in stratum.predicates if p in self.storage and (text := self.storage[p]())]
 
     def _clause_lines(self, clause: Clause, when: str) -> list[str]:
-        return [f"    {clause}", *(f"      {when}: {order}" for order in self._orders(clause))]
+        tree = self._tree(clause)
+        lines = (
+            [f"      {when}, along a tree of {tree[0]}", *(f"        {line}" for line in tree[1:])]
+            if tree
+            else []
+        )
+        return [f"    {clause}", *lines, *(f"      {when}: {order}" for order in self._orders(clause))]
+
+    def _tree(self, clause: Clause) -> list[str]:
+        return str(self.trees[id(clause)]).split("\n") if id(clause) in self.trees else []
 
     def _orders(self, clause: Clause) -> list[str]:
         return [line for show in self.orders.get(id(clause), ()) if (line := show())]
@@ -177,9 +193,11 @@ class Plan:
             clauses += [(c, "each round", m.name) for m in stratum.modules for c in m.clauses]
             for clause, when, kind in clauses:
                 orders = "<br>".join(html.escape(o) for o in self._orders(clause))
+                tree = html.escape("\n".join(self._tree(clause)))
+                how = f"<code>{orders}</code>" if not tree else f"<pre>{tree}</pre><code>{orders}</code>"
                 rows.append(
                     f"<tr><td>{number}</td><td>{names}</td><td>{kind or 'nonrecursive'}</td>"
-                    f"<td><code>{html.escape(str(clause))}</code></td><td>{when}<br><code>{orders}</code></td></tr>"
+                    f"<td><code>{html.escape(str(clause))}</code></td><td>{when}<br>{how}</td></tr>"
                 )
         views = "".join(
             f"<li><code>{html.escape(str(p))}</code> is read from <code>{html.escape(str(link))}</code></li>"

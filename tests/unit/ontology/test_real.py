@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from modulog import Reasoner, parse_program, rules_of
-from modulog.planning.pipeline import DEFAULT, make_plan
+from modulog.planning.pipeline import Switches, make_plan
 from realdata import data_folder
 
 UNIVERSITY = "http://www.lehigh.edu/~zhp2/2004/0401/univ-bench.owl#"
@@ -40,7 +40,7 @@ def test_ontology(path: tuple[str, ...], axioms: int, skipped: int, component: i
     made = rules_of(real(*path))
     assert parse_program(str(made)) == made.program
     assert (made.axioms, len(made.skipped)) == (axioms, skipped)
-    strata = make_plan(made.program, DEFAULT).strata
+    strata = make_plan(made.program, Switches(storage="plain")).strata
     assert max(len(stratum.predicates) for stratum in strata) == component
 
 

@@ -67,7 +67,7 @@ def leftmost(expr: Any) -> p.Read:
 
 def parts(expr: Any) -> list[Any]:
     below = [getattr(expr, name) for name in ("left", "right", "child") if hasattr(expr, name)]
-    return [expr, *(part for b in below for part in parts(b))]
+    return [expr, *(part for b in (*below, *getattr(expr, "reads", ())) for part in parts(b))]
 
 
 SMALL = relation("small", 2, 10, 1000)
@@ -256,3 +256,23 @@ def test_describe_shows_every_kind_of_step() -> None:
         conditions=[p.Condition("<", "x", 3)],
     )
     assert describe(expr) == "Δsmall(?x, ?y) where ?x < #3 ⋈ big(?y, ?z) ▷ node(?z)"
+
+
+# ---- Cycles all at once
+
+
+def test_a_triangle_is_joined_all_at_once() -> None:
+    many = relation("many", 2, 20_000, 500)
+    reads = tuple(p.Read(many, pair) for pair in (("x", "y"), ("y", "z"), ("z", "x")))
+    expr = order(Body(reads, needed=("x",)), UNIT)
+    assert isinstance(expr, p.Multiway) and expr.variables == ("x",)
+    assert describe(expr).startswith("⋈[many(?x, ?y), ")
+
+
+def test_what_is_not_joined_all_at_once() -> None:
+    """Paths have no cycle, and what follows a change begins there."""
+    many = relation("many", 2, 20_000, 500)
+    path = tuple(p.Read(many, pair) for pair in (("x", "y"), ("y", "z"), ("z", "u")))
+    triangle = tuple(p.Read(many, pair) for pair in (("x", "y"), ("y", "z"), ("z", "x")))
+    for body in (Body(path, needed=("x",)), Body(triangle, needed=("x",), once=False)):
+        assert not isinstance(order(body, UNIT), p.Multiway)

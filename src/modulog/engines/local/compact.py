@@ -24,6 +24,7 @@ class CompactRelation(PlainRelation):
     def __init__(self, name: str, wanted: str) -> None:
         super().__init__(name, 2)
         self.wanted = wanted  # "auto" or "always"
+        self.intersects = False  # not even while it is listed: a plan may outlast that
 
     @abstractmethod
     def represented(self, version: Version) -> Pairs:

@@ -25,6 +25,7 @@ from modulog.engines.local.batches import (
     Sum,
 )
 from modulog.engines.local.levels import Layer
+from modulog.engines.local.multiway import MultiwayJoin, variable_order
 from modulog.engines.local.readers import LayerReader, Reader
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
@@ -248,6 +249,8 @@ def creates(node: p.Expr) -> bool:
 
 def _counts(expr: p.Expr) -> bool:
     """Whether the rows of an expression have multiplicities."""
+    if isinstance(expr, p.Multiway):
+        return expr.counting
     if isinstance(expr, p.Project):
         return expr.how == "sum" or (expr.how == "keep" and _counts(expr.child))
     parts = [getattr(expr, name) for name in ("left", "right", "child") if hasattr(expr, name)]
@@ -314,6 +317,11 @@ class Compiler:
             case p.Rows():
                 assert isinstance(expr.table, LocalTable)
                 return Given(expr.table, expr.variables)
+            case p.Multiway():
+                chosen = variable_order(expr.reads, expr.variables)
+                if expr.order:
+                    chosen = expr.order, max((expr.order.index(v) + 1 for v in expr.variables), default=0)
+                return MultiwayJoin(expr.reads, *chosen, expr.counting)
 
     def head(self, expr: p.Project) -> Head:
         """The nodes of a projection, made once."""

@@ -41,6 +41,7 @@ class PlainRelation:
     def __init__(self, name: str, arity: int) -> None:
         self.name, self.arity = name, arity
         self.by_source = True  # always, at no cost
+        self.intersects = True
         self.natural = places(tuple(range(arity)))
         self.versions = Versions(arity)
         self.scheduled: list[tuple[ModuleId, Words]] = []

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
+from modulog.engines.defaults import as_joins
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.table import LocalTable
@@ -232,6 +233,8 @@ class Driver:
             case p.Rows():
                 assert isinstance(expr.table, SparkTable)
                 return p.Rows(expr.table.rows(), expr.names)
+            case p.Multiway():
+                return self._mirrored(as_joins(expr))
 
     def forget(self) -> None:
         """Mirrors have changed, or the expressions will not come again."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from modulog.engines import protocol as p
+from modulog.engines.defaults import as_joins
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.table import SparkTable
 
@@ -37,6 +38,8 @@ class Needs:
             case p.Union():
                 for part in expr.parts:
                     self._walk(part)
+            case p.Multiway():
+                self._walk(as_joins(expr))
             case p.Where() | p.Extend() | p.Project():
                 self.values |= isinstance(expr, p.Where) and expr.condition.operator != "is"
                 self.values |= isinstance(expr, p.Extend) and isinstance(expr.value, p.Compute)
@@ -65,6 +68,8 @@ def _expected(expr: p.Expr) -> tuple[float, dict[str, float]]:
             return left * right / shared, {
                 v: min(mine.get(v, d), others.get(v, d)) for v, d in (mine | others).items()
             }
+        case p.Multiway():
+            return _expected(as_joins(expr))
         case p.SemiJoin() | p.AntiJoin():
             return _expected(expr.left)
         case p.Union():

@@ -44,7 +44,7 @@ class SparkRelation:
         self.come: list[Part] = []
         self.gone: list[Part] = []
         self.spared: list[DataFrame] = []
-        self.updating = self.leaving = self.by_source = False
+        self.updating = self.leaving = self.by_source = self.intersects = False
         self._nets: dict[str, list[Part]] = {}
 
     # ---- Reading

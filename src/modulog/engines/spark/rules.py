@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
+from modulog.engines.defaults import as_joins
 from modulog.engines.spark.computing import SparkValues
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import WEIGHT, SparkTable
@@ -95,6 +96,8 @@ def _shape(expr: p.Expr, found: Member, names: dict[str, int]) -> tuple[Any, ...
             for name in expr.variables:
                 names.setdefault(name, len(names))
             return ("rows", id(expr.table), listed(expr.variables))
+        case p.Multiway():
+            return _shape(as_joins(expr), found, names)
 
 
 def _value_shape(value: p.Value, names: dict[str, int]) -> object:
@@ -179,6 +182,8 @@ class Compilation:
                 named = zip(expr.table.columns, expr.variables, strict=True)
                 frame = expr.table.frame.select(*(F.col(f"`{c}`").alias(self._name(v)) for c, v in named))
                 return Frame(self._with_rules(frame, []), expr.variables)
+            case p.Multiway():
+                return self.evaluate(as_joins(expr))
 
     def _scan(self, read: p.Read) -> Frame:
         frame, conditions, fresh = self._facts(read, ())

@@ -1,0 +1,122 @@
+"""Hypertree decompositions as in their paper's Table 2: standard plans, every rule decomposed, and what `decompose="auto"` chooses."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from benchmarks.data import lubm
+from benchmarks.data.collaborators import COLLABORATOR_RULE, collaborators
+from benchmarks.data.expressions import expression_rules, expressions
+from benchmarks.data.labelled import labelled_graph, labelled_rules
+from benchmarks.data.lubm_cyclic import CYCLIC_RULES, SEEDS
+from benchmarks.data.triples import relations
+from benchmarks.data.vlog import read_vlog, rules_file
+from benchmarks.harness import Experiment, Run, Settings
+from benchmarks.hypertree_tables import tables
+from benchmarks.systems import runs
+from benchmarks.workload import Workload
+
+__all__ = ["experiments", "tables"]
+
+API = "benchmarks.systems.maintenance_api"
+SIDES: Final[Mapping[str, str]] = {
+    "Modulog": "auto",
+    "Modulog, all decomposed": "all",
+    "Modulog, standard": "off",
+}
+SAMPLE = 1_000
+COLLABORATORS = {True: ((100, 25), (200, 50), (400, 100)), False: ((500, 125), (1_000, 250), (2_000, 500))}
+EXPRESSIONS = {True: ((10, 20), (30, 50)), False: ((75, 75), (150, 150), (300, 300))}
+EDGES = {True: (50_000,), False: (1_000_000, 10_000_000)}
+UNIVERSITIES = {True: (1,), False: (1, 10)}
+JOIN = (
+    "SELECT cw.c0, p.c1 FROM cw JOIN ca ON ca.c0 = cw.c0 JOIN {0} p ON p.c0 = cw.c1 "
+    "JOIN {0} q ON q.c0 = ca.c1 AND q.c1 = p.c1"
+)
+SQL = (
+    f"CREATE TABLE one AS SELECT * FROM pc UNION {JOIN.format('pc')}",
+    f"CREATE TABLE two AS SELECT * FROM one UNION {JOIN.format('one')}",
+    "DROP TABLE pc",
+    "ALTER TABLE two RENAME TO pc",
+)
+"""The two rounds in which everything follows."""
+
+
+def experiments(settings: Settings) -> Iterator[Experiment]:
+    """Yield possible collaborators, expressions, universities without and with cyclic rules, and the labelled graph."""
+    yield from _collaborators(settings)
+    for count, values in EXPRESSIONS[settings.small]:
+        made = Workload(expression_rules(), expressions(count, values), ())
+        warm = Workload(expression_rules(), expressions(3, 5), ())
+        yield _experiment(settings, "Exp", f"{count} expressions, {values} values", made, warm)
+    yield from _universities(settings)
+    for edges in EDGES[settings.small]:
+        made = Workload(labelled_rules(), labelled_graph(edges), ())
+        warm = Workload(labelled_rules(), labelled_graph(2_000), ())
+        yield _experiment(settings, "labelled graph", f"{edges:,} edges", made, warm)
+
+
+def _experiment(
+    settings: Settings, name: str, size: str, made: Workload, warm: Workload, more: tuple[Run, ...] = ()
+) -> Experiment:
+    folder = made.write(settings.data / f"hypertree-{name}-{size}".replace(" ", "-"), csv=bool(made.sql))
+    warmed = warm.write(settings.data / f"hypertree-{name}-warm".replace(" ", "-"), csv=bool(made.sql))
+    given = {"folder": str(folder), "warm": str(warmed), "limit": settings.time_limit * 0.8}
+    sides = tuple(
+        Run(
+            system,
+            1,
+            f"{API}:maintain",
+            {
+                **given,
+                "modules": "off",
+                "maintenance": "auto",
+                "sample": SAMPLE,
+                "quarter": True,
+                "decompose": mode,
+                "by_name": True,
+            },
+            repeated=False,
+        )
+        for system, mode in SIDES.items()
+    )
+    if made.sql:
+        more = (
+            Run("Modulog, left-deep", 1, f"{API}:left_deep", given, repeated=False),
+            *runs.duckdb(folder, threads=(1,)),
+            *runs.nemo(folder),
+        )
+    return Experiment(f"hypertree: {name}", size, len(made), (*sides, *more), named=not settings.small)
+
+
+def _collaborators(settings: Settings) -> Iterator[Experiment]:
+    warm = Workload(COLLABORATOR_RULE, collaborators(8, 4), ("pc",), {"rules": SQL})
+    for n, k in COLLABORATORS[settings.small]:
+        made = Workload(COLLABORATOR_RULE, collaborators(n, k), ("pc",), {"rules": SQL})
+        yield _experiment(settings, "PossibleCollaborator", f"n={n:,}, k={k}", made, warm)
+
+
+def _universities(settings: Settings) -> Iterator[Experiment]:
+    path = rules_file("LUBM_L.vlog")
+    simple = read_vlog(path.read_text(encoding="utf-8")) if path is not None else []
+    for universities in UNIVERSITIES[settings.small]:
+        facts = _triples(universities, None)
+        small = _triples(1, 5_000)
+        for name, rules in (
+            ("LUBM, simple rules", simple),
+            ("LUBM, cyclic rules", [*simple, *SEEDS, *CYCLIC_RULES]),
+        ):
+            if not simple:
+                yield Experiment(f"hypertree: {name}", "no rules: set MODULOG_DATA", 0, ())
+                continue
+            made, warm = (Workload("\n".join(rules), given, ()) for given in (facts, small))
+            noun = "university" if universities == 1 else "universities"
+            yield _experiment(settings, name, f"{universities} {noun}", made, warm)
+
+
+def _triples(universities: int, most: int | None) -> Mapping[str, object]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "lubm.nt"
+        lubm(path, universities)
+        return relations(path.read_text(encoding="utf-8").splitlines()[:most])

@@ -1,0 +1,264 @@
+"""A clause evaluated along its hypertree decomposition, which is chosen when the clause first runs, and fixed.
+
+Without recursion a materialisation evaluates each node once and keeps nothing. Tables are made for the rounds of a recursive stratum, and given up when
+it is done; at the first update they are made again, with numbers of matches, and from then on they are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from modulog.engines.protocol import (
+    Condition,
+    Engine,
+    ModuleId,
+    Project,
+    Relation,
+    Rows,
+    Version,
+    Work,
+)
+from modulog.modules.changes import Variant, lost, rederivation, won
+from modulog.modules.clauses import Occurrence, Prepared
+from modulog.modules.cross_node import Active
+from modulog.modules.crossing import Crossing, heads
+from modulog.modules.node_tables import NodeTable
+from modulog.modules.seminaive import steps
+from modulog.planning.decompose import decompose
+from modulog.planning.hypertree import Decomposition, HypertreeNode
+from modulog.planning.order_joins import Body, order
+from modulog.planning.plan import Clause
+from modulog.planning.worth import is_cheap, weigh
+
+ID_BYTES = 4
+
+
+def decide(
+    clause: Clause, prepared: Prepared, mode: str, engine: Engine, source: ModuleId
+) -> DecomposedClause | None:
+    """The clause along its cheapest tree; None where it is left to the standard evaluation. `mode` is "auto" or "all"."""
+    versions: list[Version] = ["all" if atom.own else "after" for atom in prepared.atoms]
+    absent: list[Version] = ["after"] * len(prepared.negations)
+    standard = prepared.evaluation(versions, source, absent).body
+    if "all" in versions:  # from the second round on, each evaluation begins with what is new
+        standard = replace(standard, once=False)
+    if mode != "all" and is_cheap(standard, prepared.unit):
+        return None
+    sizes = {
+        atom: place.relation.estimate(version)
+        for atom, place, version in zip(clause.atoms, prepared.atoms, versions, strict=True)
+    }
+    recursive = [i for i, atom in enumerate(prepared.atoms) if atom.own]
+    tree, _ = decompose(clause, sizes.__getitem__, recursive)
+    orders = max(len(recursive), 1)
+    if tree is None or (mode != "all" and not weigh(tree, [standard], prepared.unit, orders).pays):
+        return None
+    return DecomposedClause(clause, prepared, tree, engine, source)
+
+
+Pool = dict[object, NodeTable]
+"""Tables by what they hold: the heads of one rule share theirs."""
+
+
+class DecomposedClause:
+    """A clause and its tree; `tables` while they are kept."""
+
+    def __init__(
+        self, clause: Clause, prepared: Prepared, tree: Decomposition, engine: Engine, source: ModuleId
+    ) -> None:
+        self.clause, self.prepared, self.tree = clause, prepared, tree
+        self.engine, self.source = engine, source
+        self.nodes = list(tree.nodes())
+        number = {id(p): i for i, p in enumerate(self.nodes)}
+        above = {id(child): number[id(p)] for p in self.nodes for child in p.children}
+        self.parents = tuple(above.get(id(p), -1) for p in self.nodes)
+        self.tables: TreeTables | None = None
+        self.bytes = 0  # what the nodes took at most while nothing was kept
+
+    def __str__(self) -> str:
+        return str(self.tree)
+
+    # ---- The clauses that a tree makes of one
+
+    def node_clause(self, p: HypertreeNode, relation: Relation) -> Prepared:
+        """The clause that derives the rows of a node."""
+        return replace(
+            self.prepared,
+            relation=relation,
+            head=p.table,
+            atoms=tuple(self.prepared.atoms[i] for i in p.atoms),
+            negations=tuple(self.prepared.negations[i] for i in p.negations),
+            conditions=self._conditions(p.comparisons),
+            computed=(),
+        )
+
+    def projects(self, p: HypertreeNode) -> bool:
+        """Whether several matches of the node's atoms may give the same row."""
+        atoms = [self.prepared.atoms[i] for i in p.atoms]
+        names = {a for atom in atoms for a in atom.args if isinstance(a, str)}
+        return len(names) > len(p.table) or any(atom.projected for atom in atoms)
+
+    def atom_of(self, p: HypertreeNode) -> Occurrence | None:
+        """The atom that is all of a node: its relation is the node's table, unless constants or repeated variables choose among its facts."""
+        if len(p.atoms) > 1 or p.negations or p.comparisons:
+            return None
+        atom = self.prepared.atoms[p.atoms[0]]
+        names = [a for a in atom.args if a is not None]
+        return atom if len(set(names)) == len(names) and all(isinstance(a, str) for a in names) else None
+
+    def crossing(self, tables: Sequence[NodeTable | None]) -> Crossing:
+        """The clause that joins the tables."""
+        made, tree = self.prepared, self.tree
+        return Crossing(
+            made.label,
+            made.relation,
+            made.head,
+            tuple(
+                self.prepared.atoms[p.atoms[0]]
+                if table is None
+                else Occurrence(table.relation, p.table, table.recursive)
+                for p, table in zip(self.nodes, tables, strict=True)
+            ),
+            tuple(made.negations[i] for i in tree.negations),
+            self._conditions(tree.comparisons),
+            made.computed,
+            made.unit,
+            self.engine,
+            self.parents,
+        )
+
+    def _conditions(self, comparisons: Sequence[int]) -> tuple[Condition, ...]:
+        computed = self.clause.computed
+        tests = [i for i, c in enumerate(self.clause.comparisons) if c.left not in computed]
+        return tuple(self.prepared.conditions[tests.index(i)] for i in comparisons if i in tests)
+
+    # ---- Evaluation
+
+    def once(self) -> Work | None:
+        """The whole clause as work, for which no table is kept; None if nothing follows."""
+        active, taken = list[Active](), 0
+        for p in self.nodes:
+            whole = self.node_clause(p, self.prepared.relation).whole("after", self.source)
+            if whole.empty():
+                return None
+            if atom := self.atom_of(p):
+                active.append(Active(atom.read("after"), atom.relation.size("after")))
+                continue
+            rows = order(whole.body, whole.unit)
+            if len(self.nodes) == 1:
+                active.append(Active(rows, 1))
+                break
+            table = self.engine.collect(Project(rows, p.table, "set" if self.projects(p) else "keep"))
+            if not len(table):
+                return None
+            active.append(Active(Rows(table), len(table)))
+            taken += ID_BYTES * len(table) * len(p.table)
+            self.bytes = max(self.bytes, taken)
+        made, tree = self.prepared, self.tree
+        absent = tuple(made.negations[i].read("after") for i in tree.negations)
+        names = tuple(a for a in made.head if isinstance(a, str))
+        late = Body((), absent, self._conditions(tree.comparisons), names, computed=made.computed)
+        found = heads(self.engine, active, self.parents, late, made.head)
+        return Work(made.relation, found, self.source, made.label)
+
+    def make_tables(self, maintained: bool, pool: Pool) -> TreeTables:
+        """Empty tables, or those of the pool; with numbers if they are to be `maintained`."""
+        self.tables = TreeTables(self, maintained, pool)
+        return self.tables
+
+    def forget(self) -> None:
+        """Give the tables up: facts were computed without them, or nobody needs them any more."""
+        if self.tables is not None:
+            self.bytes = max(self.bytes, self.tables.memory())
+        self.tables = None
+
+    def commit(self) -> None:
+        """What an update changed stays."""
+        for table in self.tables.nodes if self.tables is not None else ():
+            table.commit()
+
+    def rollback(self) -> None:
+        """The tables are as before; if they were being made, there are none."""
+        if self.tables is not None and not self.tables.built:
+            self.tables = None
+        for table in self.tables.nodes if self.tables is not None else ():
+            table.rollback()
+
+
+class TreeTables:
+    """The tables of a clause's nodes, but for those that one atom makes up, and the clause over them."""
+
+    def __init__(self, clause: DecomposedClause, maintained: bool, pool: Pool) -> None:
+        self.maintained = maintained
+        tables = [self._table(clause, p, pool) if clause.atom_of(p) is None else None for p in clause.nodes]
+        self.nodes = [table for table in tables if table is not None]
+        self.crossing, self.source = clause.crossing(tables), clause.source
+        self._steps: dict[tuple[Version, Version], list[Variant]] = {}
+
+    def steps(self, below: Version, absent: Version) -> list[Variant]:
+        """Cross-node evaluations: in turn each recursive table restricted to its Δ, the others reading what the triangle says."""
+        key = below, absent
+        if key not in self._steps:
+            self._steps[key] = steps(self.crossing, self.source, below, absent)
+        return self._steps[key]
+
+    @cached_property
+    def lost(self) -> list[Variant]:
+        """What changed below the stratum and takes away."""
+        return lost(self.crossing, self.source)
+
+    @cached_property
+    def won(self) -> list[Variant]:
+        """What changed below the stratum and brings."""
+        return won(self.crossing, self.source)
+
+    @cached_property
+    def rederivation(self) -> Variant:
+        """The heads that were over-deleted, asked of the tables."""
+        return rederivation(self.crossing, self.source)
+
+    def _table(self, clause: DecomposedClause, p: HypertreeNode, pool: Pool) -> NodeTable:
+        engine, relation = clause.engine, clause.prepared.relation
+        asked = clause.node_clause(p, relation)
+        places = [(id(a.relation), a.args) for a in (*asked.atoms, *asked.negations)]
+        key = (*places, len(asked.atoms), asked.conditions, p.table)
+        if key not in pool:
+            own = replace(asked, relation=engine.relation(f"{relation.name} node", len(p.table)))
+            pool[key] = NodeTable(own, engine, clause.source, clause.projects(p), maintained=self.maintained)
+        pool[key].users += 1
+        return pool[key]
+
+    @property
+    def built(self) -> bool:
+        """Whether every table was filled."""
+        return all(table.built for table in self.nodes)
+
+    def fill(self, version: Version, own: Version | None = None) -> None:
+        """Fill all tables from what holds; the facts of the stratum itself may be read in another version."""
+        for table in self.nodes:
+            if not table.built:
+                table.build(version, own)
+
+    def begin(self) -> None:
+        """An update begins; the first one makes the tables of what held before it."""
+        self.fill("before")
+        for table in self.nodes:
+            if not table.changing:
+                table.begin()
+
+    @property
+    def recursive(self) -> list[NodeTable]:
+        """The tables that change with the stratum's own facts."""
+        return [table for table in self.nodes if table.recursive]
+
+    def rest(self) -> None:
+        """The fixpoint is over."""
+        for table in self.recursive:
+            table.settle()
+            table.relation.rest()
+
+    def memory(self) -> int:
+        """The bytes of all tables; what several clauses use, in equal parts."""
+        return sum(table.memory() // table.users for table in self.nodes)

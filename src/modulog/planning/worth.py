@@ -1,0 +1,135 @@
+"""Whether a decomposition pays: its cost against that of the standard plan, in the same unit, one row looked up in an index.
+
+A simple rule is never asked: an acyclic body of few atoms is joined left to right, with variables dropped as soon as nobody needs them, about as well as
+along a tree, and needs no tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from modulog.engines.protocol import Table
+from modulog.planning.decompose import refusal
+from modulog.planning.hypergraph import Hypergraph, as_set
+from modulog.planning.hypertree import Decomposition, HypertreeNode
+from modulog.planning.multiway import cheapest_multiway
+from modulog.planning.order_joins import (
+    BUSHY_LIMIT,
+    DEDUPLICATE,
+    EXHAUSTIVE_LIMIT,
+    PROBE,
+    PRODUCE,
+    Body,
+    Ordering,
+)
+from modulog.planning.plan import Clause
+
+SIMPLE_LIMIT = 4  # atoms up to which an acyclic body is simple
+ORDER_STEP = 100.0  # one step of the search for an order, in rows looked up
+CHEAP = 200_000.0  # rows looked up in a few hundredths of a second, which is what a search for a tree takes
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """Estimated costs of both ways to evaluate a clause in a round; `reason` says why the tree is not taken."""
+
+    standard: float
+    decomposed: float
+    reason: str
+
+    @property
+    def pays(self) -> bool:
+        return not self.reason
+
+
+def is_simple(clause: Clause) -> bool:
+    """Whether a rule is left to the standard plan without asking what it costs.
+
+    >>> from modulog.language.parser import parse_program
+    >>> from modulog.planning.normalise import normalise
+    >>> rules = parse_program("a(?x) :- r(?x, ?y), s(?y, ?z) . b(?x) :- r(?x, ?y), s(?y, ?z), t(?z, ?x) .").rules
+    >>> [is_simple(clause) for clause in normalise(rules)]
+    [True, False]
+    """
+    return len(clause.atoms) <= SIMPLE_LIMIT and Hypergraph.of(clause.atoms).is_acyclic()
+
+
+def may_be_decomposed(clause: Clause, mode: str) -> bool:
+    """Whether a clause is to be decomposed, or ("auto") at least worth asking for."""
+    if mode == "off" or refusal(clause):
+        return False
+    return mode == "all" or not is_simple(clause)
+
+
+def is_cheap(body: Body, unit: Table) -> bool:
+    """Whether the standard plan costs so little that looking for a tree would cost more: nothing, where nothing can follow.
+
+    A recursive predicate (read in the version `all`) without facts may yet grow.
+    """
+    empty = [read for read in body.reads if not read.relation.size(read.version)]
+    if any(read.version != "all" for read in empty):
+        return True
+    cost = order_cost(len(body.reads))
+    return not empty and cost < CHEAP and cost + _standard(body, unit) < CHEAP
+
+
+def order_cost(atoms: int) -> float:
+    """What it costs to find the order of a body."""
+    if atoms > EXHAUSTIVE_LIMIT:
+        return ORDER_STEP * atoms**2
+    return ORDER_STEP * (atoms * float(2**atoms) + (float(3**atoms) if atoms <= BUSHY_LIMIT else 0.0))
+
+
+def _standard(body: Body, unit: Table) -> float:
+    """What the standard plan costs, indexes aside; what is evaluated once may be joined all at once."""
+    cost = Ordering(replace(body, once=False), unit).best().cost
+    together = cheapest_multiway(body.reads, body.needed, body.counting) if body.once else None
+    return cost if together is None else min(cost, together[1])
+
+
+def weigh(tree: Decomposition, bodies: Sequence[Body], unit: Table, orders: int = 1) -> Worth:
+    """Compare; each body reads the clause of the tree, atom by atom, in versions that the standard plan would read in this round.
+
+    `orders` is how many orders the standard plan has to find: of long bodies that alone may cost more than the tree.
+    """
+    standard = orders * order_cost(len(tree.clause.atoms))
+    decomposed = sum(_in_node(p, bodies[-1], unit) for p in tree.nodes())
+    decomposed += _across(tree, Ordering(replace(bodies[-1], once=False), unit))
+    if is_simple(tree.clause):
+        reason = "a simple rule"
+    elif not tree.root.children:
+        reason = "one node holds the whole body"
+    elif decomposed >= standard and decomposed >= (
+        standard := standard + sum(_standard(body, unit) for body in bodies)
+    ):
+        reason = "the standard plan is estimated to cost less"
+    else:
+        reason = ""
+    return Worth(standard, decomposed, reason)
+
+
+def _in_node(p: HypertreeNode, body: Body, unit: Table) -> float:
+    """Joining λ(p), in whatever order is best, and counting the rows over χ(p)."""
+    cost = p.join * (PROBE + PRODUCE)
+    if len(p.atoms) > 2:
+        reads = tuple(body.reads[i] for i in p.atoms)
+        cost = min(cost, _standard(Body(reads, needed=p.variables, once=body.once), unit))
+    return cost + p.rows * DEDUPLICATE
+
+
+def _across(tree: Decomposition, ordering: Ordering) -> float:
+    """The semi-joins of the full reducer, 2·(|p| + |q|) for an edge, and the cross-node join with early projection."""
+    needed = tree.needed
+    cost = 0.0
+    for p in tree.nodes():
+        for child in p.children:
+            atoms = as_set(i for q in child.subtree() for i in q.atoms)
+            names = ordering.variables(atoms)
+            carried = (frozenset(child.variables) & frozenset(p.variables)) | (names & needed)
+            below = ordering.distinct_rows(atoms, carried, ordering.raw_rows(atoms))
+            both = atoms | as_set(p.atoms)
+            kept = frozenset(p.variables) | (names & needed)
+            joined = ordering.distinct_rows(both, kept, ordering.raw_rows(both))
+            cost += 2 * (p.rows + child.rows) * PROBE + below * DEDUPLICATE + joined * PRODUCE
+    return cost

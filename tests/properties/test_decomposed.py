@@ -1,0 +1,110 @@
+"""Rules evaluated along hypertree decompositions equal the standard evaluation and the oracle, at first and after every update.
+
+What is kept is checked too: the table of a node holds the matches of its atoms over its variables, and counts each once.
+"""
+
+from __future__ import annotations
+
+import random
+from math import inf
+
+import pytest
+
+from cyclic_programs import cyclic_story
+from instances import counts_of, facts_of, heads
+from module_programs import Story
+from modulog import Reasoner
+from modulog.modules import cross_node
+from modulog.planning import multiway, narrowing
+from properties.test_maintenance import apply, base_seed, held, strata_of, strike, truths
+from strategies import Facts
+from values import rows_to_python
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+MODES = [("off", "auto"), ("auto", "auto"), ("off", "dredc"), ("off", "dred"), ("auto", "recompute")]
+PROGRAMS, CHUNKS = 240, 8
+
+
+def reasoner(it: Story, engine: str, modules: str, how: str, decompose: str, order: int) -> Reasoner:
+    made = Reasoner(it.shuffled(order), engine=engine, modules=modules, maintenance=how, decompose=decompose)
+    for p, rows in it.case.facts.items():
+        made.add(p, rows_to_python(rows))
+    made.materialise()
+    return made
+
+
+def check_tables(r: Reasoner) -> int:
+    """Every table is the view that its node's clause says; returns how many there are."""
+    number = 0
+    for stratum in strata_of(r):
+        for tree in stratum.live.all_trees:
+            for node in tree.tables.nodes if tree.tables is not None and tree.tables.built else ():
+                if node.clause.conditions:
+                    continue  # comparisons need values, which these checks do not know
+                expected, number = heads([node.clause]), number + 1
+                assert facts_of(node.relation) == set(expected), f"{node.relation.name}\n{tree}"
+                if node.counting is not None and node.counting.counters is not None:
+                    assert counts_of(node.counting.counters) == expected, f"{node.relation.name}\n{tree}"
+    return number
+
+
+def run(it: Story, expected: list[Facts], engine: str, modules: str, how: str, order: int) -> int:
+    r = reasoner(it, engine, modules, how, "all", order)
+    assert held(r) == expected[0]
+    assert not check_tables(r), "nothing is kept before the first update"
+    tables = 0
+    for update, before, after in zip(it.updates, expected, expected[1:], strict=False):
+        apply(r, update, before, after)
+        tables += check_tables(r)
+    return tables
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_cyclic_programs(
+    engine: str, chunk: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each program in one mode; tables keep all of χ, as little as they may, or what suits; every first pass is made, none, or some; cyclic nodes are
+    joined all at once, or as it suits.
+    """
+    base, tables = base_seed(request.config), 0
+    for n in range(chunk, PROGRAMS, CHUNKS):
+        it, turn = cyclic_story(base + n), n // CHUNKS
+        modules, how = MODES[turn % len(MODES)]
+        monkeypatch.setattr(narrowing, "FEWER", [0.0, inf, 2.0][turn % 3])
+        monkeypatch.setattr(cross_node, "SMALLER", [0, 10**9, 3][turn % 3])
+        monkeypatch.setattr(cross_node, "LOOKUP", [0, 10**9, 4][turn // 3 % 3])
+        monkeypatch.setattr(multiway, "LEAP", [-(10.0**9), 0.15][turn % 2])
+        try:
+            tables += run(it, truths(it), engine, modules, how, base + n)
+        except Exception as error:
+            error.add_note(f"modules={modules} maintenance={how} turn={turn}\n{it}")
+            raise
+    assert tables > 10, "too few tables to show anything"
+
+
+def test_a_failed_update_leaves_the_tables(request: pytest.FixtureRequest) -> None:
+    """Whenever an update stops, facts and tables are as before, and the same update succeeds afterwards."""
+    from modulog.engines.local.counters import LocalCounters
+    from modulog.engines.local.engine import LocalEngine
+    from modulog.engines.local.relation import PlainRelation
+
+    places = [(LocalEngine, "run"), (LocalEngine, "collect"), (PlainRelation, "derive")]
+    places += [(PlainRelation, "begin"), (LocalCounters, "adjust")]
+    base, struck, chance = base_seed(request.config), 0, random.Random(1)
+    for n in range(40):
+        it = cyclic_story(base + 5000 + n, updates=3)
+        expected = truths(it)
+        r = reasoner(it, "local", "off", "auto", "all", n)
+        try:
+            for update, before, after in zip(it.updates, expected, expected[1:], strict=False):
+                if strike(r, update, places[n % len(places)], chance.choice([0, 1, 3, 6, 12, 24, 48])):
+                    struck += 1
+                    assert held(r) == before
+                    check_tables(r)
+                    apply(r, update, before, after)
+                check_tables(r)
+        except Exception as error:
+            error.add_note(str(it))
+            raise
+    assert struck > 10

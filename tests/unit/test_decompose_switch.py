@@ -1,0 +1,135 @@
+"""The switch `decompose`: which rules are decomposed, what the plan and the statistics show of it, and what is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from modulog import Reasoner
+from modulog.cli import app
+
+PETALS = "h(?s, ?t) :- " + ", ".join(f"r(?s, ?x{i}), r(?x{i}, ?t)" for i in range(4)) + " ."
+COLLABORATOR = "pc(?x, ?y) :- cw(?x, ?a), ca(?x, ?b), pc(?a, ?y), pc(?b, ?y) ."
+FACTS = {"cw": [(1, 2), (9, 1)], "ca": [(1, 3), (9, 1)], "pc": [(2, 7), (3, 7)]}
+
+
+def pairs(rows: int, values: int) -> Any:
+    return np.unique(np.random.default_rng(1).integers(0, values, (rows, 2)), axis=0)
+
+
+def petals(decompose: str) -> Reasoner:
+    r = Reasoner(PETALS, decompose=decompose)
+    r.add("r", pairs(6000, 200))
+    return r
+
+
+def test_auto_takes_a_rule_when_it_pays() -> None:
+    results = {mode: petals(mode).materialise() for mode in ("auto", "all", "off")}
+    assert {mode: s.decomposed_rules for mode, s in results.items()} == {"auto": 1, "all": 1, "off": 0}
+    assert len({s.facts for s in results.values()}) == 1
+
+
+@pytest.mark.parametrize(
+    "rule", ["h(?x, ?z) :- r(?x, ?y), r(?y, ?z) .", "h(?x) :- r(?x, ?y), r(?y, ?z), r(?z, ?w), r(?w, ?v) ."]
+)
+def test_auto_leaves_simple_rules(rule: str) -> None:
+    for mode, expected in (("auto", 0), ("all", 1)):
+        r = Reasoner(rule, decompose=mode)
+        r.add("r", pairs(6000, 200))
+        assert r.materialise().decomposed_rules == expected
+
+
+def test_all_leaves_rules_of_one_atom_and_closures() -> None:
+    r = Reasoner("p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .", decompose="all")
+    r.add("e", [(1, 2), (2, 3)])
+    assert r.materialise().decomposed_rules == 0
+    assert r.count("p") == 3
+
+
+def test_the_plan_draws_the_tree() -> None:
+    r = Reasoner(COLLABORATOR, decompose="all")
+    people, topics = range(10), range(100, 105)
+    for name, start in (("cw", 1000), ("ca", 2000)):
+        known = [(x, start + 10 * x + y - 100) for x in people for y in topics]
+        r.add(name, known)
+        r.add("pc", [(friend, 100 + friend % 10) for _, friend in known])
+    assert "along a tree" not in str(r.plan()), "nothing is decided before the rule runs"
+    r.materialise()
+    lines = str(r.plan()).splitlines()
+    assert "  module hypertree decompositions" in lines
+    start = next(i for i, line in enumerate(lines) if "along a tree of width 2" in line)
+    assert lines[start + 1].strip().startswith("{?x, ?a, ?y} cw(?x, ?a), pc(?a, ?y)  ~")
+    assert lines[start + 2].strip().startswith("└─ {?x, ?b, ?y} ca(?x, ?b), pc(?b, ?y)  ~")
+    assert "└─ {?x, ?b, ?y}" in r.plan()._repr_html_()
+
+
+def test_a_decomposition_is_fixed_when_its_rule_first_runs() -> None:
+    r = petals("auto")
+    r.materialise()
+    before = str(r.plan())
+    r.update(delete={"r": pairs(6000, 200)[:5000]})
+    assert str(r.plan()) == before
+
+
+def test_memory_of_tables() -> None:
+    r = Reasoner(COLLABORATOR, decompose="all")
+    for name, rows in FACTS.items():
+        r.add(name, rows)
+    first = r.materialise()
+    assert first.node_bytes > 0 and "1 rule decomposed, tables of" in str(first)
+    assert r._maintenance is not None and not r._maintenance.node_bytes(), (
+        "dropped: nobody maintains anything"
+    )
+    change = r.update(add={"cw": [(5, 1)], "ca": [(5, 1)]})
+    assert change.added == {"cw": 1, "ca": 1, "pc": 1}
+    assert change.statistics.node_bytes == r._maintenance.node_bytes() > 0
+    assert "tables of decomposed rules" in str(change.statistics)
+    statistics = r.statistics
+    assert statistics is not None and statistics.node_bytes == change.statistics.node_bytes
+
+
+def test_without_maintenance_nothing_is_kept() -> None:
+    r = Reasoner(COLLABORATOR, decompose="all", maintenance="recompute")
+    for name, rows in FACTS.items():
+        r.add(name, rows)
+    assert r.update(add={"cw": [(5, 1)], "ca": [(5, 1)]}).statistics.node_bytes == 0
+    assert r.contains("pc", (5, 7))
+
+
+def test_a_store_goes_on(tmp_path: Path) -> None:
+    """Tables are not in the store: the first update makes them."""
+    r = Reasoner(COLLABORATOR, decompose="all")
+    for name, rows in FACTS.items():
+        r.add(name, rows)
+    r.save(tmp_path / "store")
+    opened = Reasoner.open(tmp_path / "store")
+    opened.update(delete={"ca": [(1, 3)]})
+    assert sorted(opened.rows("pc")) == [(2, 7), (3, 7)]
+    opened.update(add={"ca": [(1, 3)]})
+    assert sorted(opened.rows("pc")) == [(1, 7), (2, 7), (3, 7), (9, 7)]
+
+
+def test_an_unknown_mode() -> None:
+    with pytest.raises(ValueError, match='decompose is "auto" or "all" or "off", not \'some\''):
+        Reasoner(COLLABORATOR, decompose="some")
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "rules.rls").write_text(COLLABORATOR, encoding="utf-8")
+    for name, rows in FACTS.items():
+        (tmp_path / f"{name}.csv").write_text("".join(f"{a},{b}\n" for a, b in rows), encoding="utf-8")
+    facts = [option for name in FACTS for option in ("--facts", str(tmp_path / f"{name}.csv"))]
+    shown = {
+        mode: CliRunner().invoke(app, ["plan", str(tmp_path / "rules.rls"), *facts, "--decompose", mode])
+        for mode in ("auto", "all", "off")
+    }
+    assert {mode: "along a tree" in result.stdout for mode, result in shown.items()} == {
+        "auto": False,
+        "all": True,
+        "off": False,
+    }
+    assert all(result.exit_code == 0 for result in shown.values())
