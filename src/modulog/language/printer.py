@@ -103,9 +103,10 @@ def _expression(expression: Expression, prefixes: Prefixes, outer: int) -> str:
     if name not in OPERATORS:
         return f"{name}({', '.join(_expression(a, prefixes, 0) for a in arguments)})"
     if len(arguments) == 1:
-        inner = _expression(arguments[0], prefixes, 0)
-        plain = isinstance(arguments[0], Variable) or (inner[0].isalpha() and inner[-1] == ")")
-        return f"-{inner}" if plain else f"-({inner})"
+        (argument,) = arguments
+        inner = _expression(argument, prefixes, 0)
+        called = isinstance(argument, Call) and argument.function not in OPERATORS
+        return f"-{inner}" if called or isinstance(argument, Variable) else f"-({inner})"
     own = OPERATORS[name]
     left, right = _expression(arguments[0], prefixes, own), _expression(arguments[1], prefixes, own + 1)
     text = f"{left} {name} {right}"

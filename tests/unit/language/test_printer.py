@@ -183,6 +183,14 @@ def test_rules() -> None:
     assert [print_literal(literal) for literal in rule.body[1:]] == ["~s(?x)", "?x >= 1"]
 
 
+@pytest.mark.parametrize(
+    "text", ["-(true + ABS(?x))", "-ABS(?x)", "-(-?x)", "-(?x * ABS(?x))", "-?x + ABS(?x)"]
+)
+def test_a_minus_before_an_expression(text: str) -> None:
+    (rule,) = parse_program(f"p(?y) :- q(?x), ?y = {text} .").rules
+    assert print_literal(rule.body[1]) == f"?y = {text}"
+
+
 def test_program() -> None:
     text = """@base <http://b.org/> .
 @prefix e: <http://e.org/> .
