@@ -37,6 +37,8 @@ class Answering(ABC):
     _facts: Facts
     _backend: Backend
     _staged: bool
+    # Predicates with explicit facts, and all, when they were last asked for.
+    _all: tuple[frozenset[Predicate], list[Predicate]] | None = None
 
     @abstractmethod
     def materialise(self) -> Statistics:
@@ -58,7 +60,10 @@ class Answering(ABC):
         >>> [str(p) for p in Reasoner("q(?x) :- p(?x, ?y) .").predicates()]
         ['p/2', 'q/1']
         """
-        return sorted(self.program.predicates() | set(self._facts.explicit))
+        explicit = self._facts.explicit
+        if self._all is None or self._all[0] != explicit.keys():
+            self._all = frozenset(explicit), sorted(self.program.predicates() | set(explicit))
+        return list(self._all[1])
 
     def rows(self, predicate: str | IRI, *, limit: int | None = None) -> list[tuple[Any, ...]]:
         """The facts of a predicate as tuples of Python values, in no particular order.

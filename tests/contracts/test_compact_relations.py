@@ -26,7 +26,9 @@ LIMITS = {
     "modulog.engines.local.readers.PIECE": 16,
     "modulog.engines.local.reading.PIECE": 16,
     "modulog.storage.asking.FEW": 2,
-    "modulog.storage.pairs.MANY": 0,
+    "modulog.storage.union_change.MANY": 0,
+    "modulog.storage.delta.MANY_ASKED": 2,
+    "modulog.storage.rows.MANY_ASKED": 2,
 }
 
 

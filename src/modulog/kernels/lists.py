@@ -29,6 +29,35 @@ def present(first: Columns, last: Columns, numbers: Columns, words: Integers) ->
 
 
 @kernel
+def differing(
+    first: Columns,
+    last: Columns,
+    numbers: Columns,
+    other_first: Columns,
+    other_last: Columns,
+    other_numbers: Columns,
+    shared: bool,
+) -> Columns:
+    """The lists that hold other numbers than those of the same key beside them; in a shared pool what lies at the same place is the same."""
+    found, m = np.empty(len(first), np.int32), 0
+    for k in range(len(first)):
+        start, length = int(first[k]), int(last[k] - first[k])
+        there, other = 0, 0
+        if k < len(other_first):
+            there, other = int(other_first[k]), int(other_last[k] - other_first[k])
+        same = length == other
+        if same and not (shared and start == there):
+            for i in range(length):
+                if numbers[start + i] != other_numbers[there + i]:
+                    same = False
+                    break
+        if not same:
+            found[m] = k
+            m += 1
+    return found[:m]
+
+
+@kernel
 def _grouped(first: Columns, last: Columns, words: Integers) -> tuple[Columns, int]:
     """The lists that sorted words speak of, and how long they are together."""
     keys, m, room = np.empty(len(words), np.int32), 0, 0

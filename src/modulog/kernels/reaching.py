@@ -1,4 +1,4 @@
-"""What nodes lead to, listed: bit rows of a condensed graph, and a search for each source where bit rows would be too wide."""
+"""What nodes lead to, listed: bit rows of a condensed graph, and a search for each source where bit rows would be too wide or nearly empty."""
 
 from __future__ import annotations
 
@@ -113,6 +113,58 @@ def fill_sources(
                     seen[d] = s
                     stack[size] = d
                     size += 1
+
+
+@kernel
+def list_sources(
+    starts: Columns,
+    targets: Columns,
+    member_starts: Columns,
+    members: Columns,
+    seed_starts: Columns,
+    seeds: Columns,
+    sources: Columns,
+    ids: Columns,
+    first: int,
+    end: int,
+    seen: Columns,
+    stack: Columns,
+    result: Columns,
+    budget: int,
+) -> tuple[int, int, int]:
+    """Pairs of a source's id and the id of every node that its seeds lead to, for sources first to end, by a search for each.
+
+    Ends early when the next row does not fit into the result, which has room for any one row, or after `budget` edges; returns where it stopped, how many pairs there are,
+    and the edges left of the budget.
+    """
+    written, s = 0, first
+    while s < end and budget > 0:
+        began, size = written, 0
+        for i in range(seed_starts[s], seed_starts[s + 1]):
+            if seen[seeds[i]] != s:
+                seen[seeds[i]] = s
+                stack[size] = seeds[i]
+                size += 1
+        while size > 0:
+            size -= 1
+            c = stack[size]
+            if written + member_starts[c + 1] - member_starts[c] > result.shape[1]:
+                # The marks of this source say what was seen: it must begin again under another one.
+                seen[:] = -1
+                return s, began, budget
+            for i in range(member_starts[c], member_starts[c + 1]):
+                result[0, written] = sources[s]
+                result[1, written] = ids[members[i]]
+                written += 1
+            budget -= 1 + starts[c + 1] - starts[c]
+            for e in range(starts[c], starts[c + 1]):
+                d = targets[e]
+                if seen[d] != s:
+                    seen[d] = s
+                    stack[size] = d
+                    size += 1
+        s += 1
+    return s, written, budget
 
 
 @kernel

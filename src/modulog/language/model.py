@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from modulog.errors import Position
 from modulog.terms.model import Constant
@@ -145,7 +146,7 @@ class Directive:
     position: Position | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """Rules, facts and directives. `prefixes` only shortens what is printed: terms and predicates are already expanded."""
 
@@ -160,7 +161,12 @@ class Program:
 
     def predicates(self) -> set[Predicate]:
         """Every predicate of the rules and facts."""
+        return set(self._predicates)
+
+    @cached_property
+    def _predicates(self) -> frozenset[Predicate]:
+        """The same, found once: every query asks for them."""
         found = {f.predicate for f in self.facts}
         for rule in self.rules:
             found.update(a.predicate for a in (*rule.heads, *rule.atoms, *rule.negations))
-        return found
+        return frozenset(found)

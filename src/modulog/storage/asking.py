@@ -10,7 +10,6 @@ from modulog.storage.linear import Seeded
 from modulog.storage.pairs import (
     NO_IDS,
     BothWays,
-    Difference,
     Nothing,
     Pairs,
     Selected,
@@ -19,6 +18,7 @@ from modulog.storage.pairs import (
     added_up,
 )
 from modulog.storage.state import State
+from modulog.storage.union_change import Difference, touched_ids
 
 FEW = 256
 """Ids that are searched one by one rather than by counting everything."""
@@ -70,13 +70,24 @@ def _counted(pairs: Pairs, ids: Columns, column: int) -> tuple[Columns, Integers
 
 def touched(pairs: Pairs, ids: Columns, column: int) -> Mask:
     """Which of the ids some pair has in a column."""
+    if not len(ids):
+        return np.zeros(0, np.bool_)
     if isinstance(pairs, Turned):
         return touched(pairs.pairs, ids, 1 - column)
     if isinstance(pairs, Together):
         result = np.zeros(len(ids), np.bool_)
         for part in pairs.parts:
-            result |= touched(part, ids, column)
+            rest = np.flatnonzero(~result)
+            result[rest] = touched(part, ids[rest], column)
         return result
+    if isinstance(pairs, Difference):
+        result = np.isin(ids, touched_ids(pairs, column))
+        result[result] = _really_touched(pairs, ids[result], column)
+        return result
+    return _really_touched(pairs, ids, column)
+
+
+def _really_touched(pairs: Pairs, ids: Columns, column: int) -> Mask:
     several = isinstance(pairs, Difference | Seeded) and len(ids) > FEW
     if several or isinstance(pairs, State | Change | BothWays):
         return np.isin(ids, pairs.distinct(column))

@@ -21,6 +21,9 @@ NONE = np.empty(0, np.int32)
 READ = 256
 """Nodes that are read rather than counted otherwise, for each component and each edge."""
 
+MANY_ASKED = 1 << 10
+"""Pairs that are asked for together, so many that knowing the targets of a change pays."""
+
 Direction = Literal["grown", "shrunk", "mixed"]
 """Whether the later state has all pairs of the earlier one, the other way round, or neither."""
 
@@ -46,6 +49,7 @@ class Change:
         self._has, self._lacks, self._sources, self._nested = has, lacks, sources, nested
         self._doubtful, self._shifted, self._local = doubtful, shifted, local
         self._sizes: Integers | None = None
+        self._ends: Mask | None = None
 
     @property
     def numbering(self) -> Nodes:
@@ -132,13 +136,52 @@ class Change:
 
     def distinct(self, column: int) -> Columns:
         """The different ids in a column."""
-        return self.count_by(column)[0]
+        if column == 0:
+            return self.count_by(0)[0]
+        ids: Columns = self._has.nodes.ids[np.flatnonzero(self._targets())]
+        return ids
+
+    def _targets(self) -> Mask:
+        """Which nodes are targets here; read once, from the rows of the few nodes that have edges which the other state lacks.
+
+        A path that only this state has begins with edges of both and comes to one that the other lacks: its source has lost the target too, or else the path
+        could go on from there.
+        """
+        if self._ends is None:
+            sources, graph = self._sources_of_edges(), self._has.graph
+            if self._has.row_sizes(sources).sum() > READ * (graph.size + graph.down.count):
+                self._ends = self._target_sizes(np.arange(self._has.n, dtype=np.int32)) > 0
+            else:
+                self._ends = np.zeros(self._has.n, np.bool_)
+                keys = self._groups(sources)[2]
+                for _, _, found, _ in self._differences(self._has.rows, self._lacks.rows, keys, CHUNK):
+                    self._ends[found] = True
+        return self._ends
+
+    def _sources_of_edges(self) -> Columns:
+        """The sources of all edges that the other state lacks, and the nodes that reach themselves only here."""
+        has, lacks = self._has, self._lacks
+        found = has.edges.out.differing(lacks.edges.out)
+        if has.edges.into is has.edges.out:
+            return found
+        ends = has.edges.into.differing(lacks.edges.into)
+        ends = ends[has.graph.loops[has.graph.component[ends]]]
+        known = ends < lacks.n
+        known[known] = lacks.graph.loops[lacks.graph.component[ends[known]]]
+        return distinct_nodes(np.concatenate([found, ends[~known]]))
 
     def contains(self, pairs: Columns) -> Mask:
         """Which of the pairs (an array of two rows of ids) are here."""
         sources, targets = self._has.nodes.find(pairs[0]), self._has.nodes.find(pairs[1])
-        result = np.isin(sources, self.nodes)
-        chosen = np.flatnonzero(result)
+        result = np.zeros(len(sources), np.bool_)
+        known = np.flatnonzero(
+            (sources >= 0) & (sources < self._has.n) & (targets >= 0) & (targets < self._has.n)
+        )
+        changed = np.zeros(self._has.n, np.bool_)
+        changed[self.nodes] = True
+        chosen = known[changed[sources[known]]]
+        if len(chosen) > MANY_ASKED:
+            chosen = chosen[self._targets()[targets[chosen]]]
         sources, targets = sources[chosen], targets[chosen]
         result[chosen] = self._has.holds(sources, targets) & ~self._lacks.holds(sources, targets)
         return result

@@ -114,6 +114,10 @@ class Lists:
         """The same without sorted words that are there."""
         return self.replaced(len(self), *kernels.with_fewer(*self.arrays, words)) if len(words) else self
 
+    def differing(self, other: Lists) -> Columns:
+        """The lists that are not the same in another value; one that the other does not have is as if empty there."""
+        return kernels.differing(*self.arrays, *other.arrays, self.pool is other.pool)
+
     def transposed(self) -> Lists:
         """The graph turned round."""
         starts, sources = graphs.transpose(*self.arrays, self.count)

@@ -16,9 +16,6 @@ from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.delta import Change
 from modulog.storage.state import CHUNK, State
 
-MANY = 1 << 20
-"""Pairs that are read to be counted where there is another way."""
-
 LOOK = 1 << 12
 """Pairs that are read at a time to see whether there are any."""
 
@@ -89,12 +86,13 @@ def added_up(values: Iterator[Columns]) -> tuple[Columns, Integers]:
         waiting.append((found[0], found[1].astype(np.int64)))
         pending += len(found[0])
         if pending > CHUNK + 2 * len(ids):
-            ids, counts = _merged([(ids, counts), *waiting])
+            ids, counts = merged([(ids, counts), *waiting])
             waiting, pending = [], 0
-    return _merged([(ids, counts), *waiting])
+    return merged([(ids, counts), *waiting])
 
 
-def _merged(parts: Sequence[tuple[Columns, Integers]]) -> tuple[Columns, Integers]:
+def merged(parts: Sequence[tuple[Columns, Integers]]) -> tuple[Columns, Integers]:
+    """Counts of ids added up, sorted by id."""
     ids, counts = (np.concatenate([part[j] for part in parts]) for j in (0, 1))
     if not len(ids):
         return ids, counts
@@ -226,38 +224,6 @@ def within(pairs: Pairs, others: Pairs) -> Pairs:
     )
 
 
-class Difference(Selected):
-    """The pairs of one set that another lacks, found among some that hold all of them.
-
-    There may be a great many. What is the other way round is often little or nothing, and the whole sets count themselves: so these are subtracted.
-    """
-
-    def __init__(self, among: Pairs, has: Pairs, lacks: Pairs, opposite: Pairs) -> None:
-        """`opposite` holds all pairs that the second set has and the first lacks."""
-        super().__init__(among, lacks, False)
-        self.has, self.opposite = has, without(opposite, has)
-        self._count: int | None = None
-
-    def _subtracts(self) -> bool:
-        """Whether subtracting reads less."""
-        return guess(self.pairs) > MANY + guess(self.opposite)
-
-    def count(self) -> int:
-        if self._count is None:
-            if self._subtracts():
-                self._count = self.has.count() - self.others.count() + self.opposite.count()
-            else:
-                self._count = super().count()
-        return self._count
-
-    def count_by(self, column: int) -> tuple[Columns, Integers]:
-        if not self._subtracts():
-            return super().count_by(column)
-        fewer, less = self.others.count_by(column)
-        ids, counts = _merged([self.has.count_by(column), (fewer, -less), self.opposite.count_by(column)])
-        return ids[counts > 0], counts[counts > 0]
-
-
 class BothWays:
     """A state of a closure united with its inverse: descendants plus ancestors minus the component."""
 
@@ -325,13 +291,22 @@ class Together:
             else:
                 yield Selected(self.parts[at], Together(self.parts[:at], True), False)
 
+    @property
+    def counted(self) -> int | None:
+        """How many pairs there are, if that is known."""
+        return self._count
+
+    def know(self, count: int) -> None:
+        """Say how many pairs there are."""
+        self._count = count
+
     def count(self) -> int:
         if self._count is None:
             self._count = self.parts[0].count() + sum(part.count() for part in self._rest())
         return self._count
 
     def count_by(self, column: int) -> tuple[Columns, Integers]:
-        return _merged([part.count_by(column) for part in (self.parts[0], *self._rest())])
+        return merged([part.count_by(column) for part in (self.parts[0], *self._rest())])
 
     def distinct(self, column: int) -> Columns:
         return np.unique(np.concatenate([part.distinct(column) for part in self.parts]))

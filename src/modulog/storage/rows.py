@@ -30,6 +30,9 @@ STEPS = 1 << 24
 SOURCES = 1 << 14
 """Rows that are read at a time."""
 
+MANY_ASKED = 1 << 12
+"""Pairs that are asked for together, so many that looking at all edges pays."""
+
 PER_ELEMENT = 4
 """Intervals that may be kept for each component and each edge of a large graph; small ones, which are searched fast anyway, keep fewer."""
 
@@ -68,6 +71,7 @@ class Rows:
         self._row_length = np.zeros(graph.size, np.int32)
         self._debts = np.zeros(graph.size, np.int32)
         self._scratch: Scratch | None = None
+        self._entered: Mask | None = None  # the components that are somebody's sons
         self.changed: Mask | None = None
         """After `follow`: the components whose kept or searched rows differ from those before, whatever happened inside a hub; None if all may."""
 
@@ -302,18 +306,37 @@ class Rows:
         """Whether each component reaches the other beside it."""
         if self._bits is not None:
             return bitrows.in_bits(sources, sons, self._bits)
-        order = np.argsort(sources, kind="stable")
-        ordered_sources, ordered_sons = sources[order], sons[order]
-        found, result = np.zeros(len(order), np.bool_), np.empty(len(order), np.bool_)
-        graph, scratch, at = self.graph, self._search_arrays(), 0
-        while at < len(order):
-            at = kernels.in_rows(
-                ordered_sources, ordered_sons, at, found, *self.adjacency.arrays, graph.loops, *graph.blocks.arrays,
-                self._hub.side, self._row_at, self._row_length, self._arena.numbers, scratch.stamps,
-                scratch.marks(len(order)), scratch.stack, scratch.buffer, STEPS,
-            )  # fmt: skip
-        result[order] = found
+        side = self._hub.side
+        result: Mask = (side[sources] == kernels.ABOVE) & (side[sons] == kernels.INSIDE)
+        asked = np.flatnonzero(~result)
+        if len(asked) > MANY_ASKED:
+            asked = asked[self._possible(sources[asked], sons[asked])]
+        asked = asked[np.argsort(sources[asked], kind="stable")]
+        result[asked] = self._searched(sources[asked], sons[asked])
         return result
+
+    def _possible(self, sources: Columns, sons: Columns) -> Mask:
+        """Where a search has to tell: not from what has no sons, to what has no fathers, or to what comes later in the order."""
+        if self._entered is None:
+            self._entered = np.zeros(self.graph.size, np.bool_)
+            self._entered[self.adjacency.gathered(np.arange(self.graph.size, dtype=np.int32))[1]] = True
+        found: Mask = (self.adjacency.lengths()[sources] > 0) & self._entered[sons]
+        if self.graph.ordered:
+            found &= sources > sons if self.adjacency is self.graph.down else sources < sons
+        found |= sources == sons
+        return found
+
+    def _searched(self, sources: Columns, sons: Columns) -> Mask:
+        """The same for sources in order, by searches."""
+        found = np.zeros(len(sources), np.bool_)
+        graph, scratch, at = self.graph, self._search_arrays(), 0
+        while at < len(sources):
+            at = kernels.in_rows(
+                sources, sons, at, found, *self.adjacency.arrays, graph.loops, *graph.blocks.arrays,
+                self._hub.side, self._row_at, self._row_length, self._arena.numbers, scratch.stamps,
+                scratch.marks(len(sources)), scratch.stack, scratch.buffer, STEPS,
+            )  # fmt: skip
+        return found
 
     @property
     def inside(self) -> Mask:
@@ -325,7 +348,7 @@ class Rows:
 
     def rest(self) -> None:
         """Give up what only searches need, and what follows from the rest at once."""
-        self._scratch = self.changed = None
+        self._scratch = self.changed = self._entered = None
         if self._hub.component >= 0:
             self._counts = None
 

@@ -24,7 +24,10 @@ FEW_PAIRS = (
     1 << 17
 )  # pairs that are listed whatever it costs: joins with them are faster, and they are soon listed
 PLAIN = 8  # bytes of a listed pair, in one order
-SHARE = 2  # the listed pairs must be larger by this factor
+SHARE = 2  # the listed pairs must be larger by this factor,
+MANY_PAIRS = (
+    1 << 22
+)  # unless they are so many: what reads them, and sorting them, then costs more than the list itself
 
 Given = Callable[[], tuple[Table, Table | None]]
 """Gives seeds and edges."""
@@ -104,7 +107,8 @@ class ClosureRelation(CompactRelation):
     def _is_worth(self, made: Structure) -> bool:
         pairs, held = made.read(made.state).count(), made.bytes()
         self.told = f"listed: {pairs:,} pairs, as a {made.kind} {held / 1e6:.1f} MB, listed {PLAIN * pairs / 1e6:.1f} MB"
-        return pairs > FEW_PAIRS and held * SHARE < PLAIN * pairs
+        share = 1 if pairs > MANY_PAIRS else SHARE
+        return pairs > FEW_PAIRS and held * share < PLAIN * pairs
 
     @property
     def storage(self) -> str:

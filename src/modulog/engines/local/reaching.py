@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modulog.kernels import components, graphs, reaching, sorting
-from modulog.kernels.types import Columns, Integers
+from modulog.kernels.types import Columns, Integers, Mask
 
 PIECE = 1 << 20  # pairs of one piece
 ROW_BYTES = 1 << 28  # of the bit rows that are held at once
@@ -19,6 +19,8 @@ WIDE = (
     1 << 33
 )  # operations on words beyond which bit rows of a sparse graph give way to a search for each source
 
+SAMPLE = 256  # sources from which a search tells how far the others go
+STEP = 4  # words of bit rows that are united while a search goes over one edge
 NOTHING = np.empty((2, 0), np.int32)
 
 
@@ -73,17 +75,61 @@ class Reach:
         self.width = (len(self.graph.ids) + 63) // 64
         # Rows of all components, shared by their fathers, unless they would be too wide for a sparse graph.
         large = self.count * self.width * 8 > ROW_BYTES
+        self.sparse = large and self._is_sparse((len(self.graph.targets) + len(sources)) * self.width // STEP)
         self.searching = large and len(self.graph.targets) * self.width > WIDE
+
+    def _is_sparse(self, limit: int) -> bool:
+        """Whether searches from all sources go over no more edges than the limit, as a sample of them tells."""
+        graph, result = self.graph, np.empty((2, len(self.graph.ids)), np.int32)
+        seen, stack = np.full(self.count, -1, np.int32), np.empty(self.count, np.int32)
+        step, walked = max(1, len(self.sources) // SAMPLE), 0
+        for s in range(0, len(self.sources), step):
+            *_, left = reaching.list_sources(
+                *self._searchable, graph.ids, s, s + 1, seen, stack, result, STEPS
+            )
+            walked += STEPS - left
+            if walked * step > limit:
+                return False
+        return True
+
+    @property
+    def _searchable(self) -> tuple[Columns, Columns, Columns, Columns, Columns, Columns, Columns]:
+        graph = self.graph
+        return (
+            graph.starts,
+            graph.targets,
+            graph.member_starts,
+            graph.members,
+            self.seed_starts,
+            self.seeds,
+            self.sources,
+        )
 
     def pairs(self) -> Iterator[Columns]:
         """All pairs (s, t) in bounded pieces, each once."""
         block = max(1, min(self.width, ROW_BYTES // (8 * max(1, self.count))))
+        if self.sparse:
+            yield from (pairs for _, _, pairs in self._found())
+            return
         if self.searching:
             yield from self._searched()
             return
         for first in range(0, self.width, block):
             rows = self._component_rows(min(block, self.width - first), first * 64)
             yield from self._listed(rows, self.seed_starts, self.seeds, self.sources, first * 64)
+
+    def _found(self) -> Iterator[tuple[int, int, Columns]]:
+        """The pairs of sources first to end, as searches find them."""
+        graph, room = self.graph, max(PIECE, len(self.graph.ids))
+        seen, stack = np.full(self.count, -1, np.int32), np.empty(self.count, np.int32)
+        first, end = 0, len(self.sources)
+        while first < end:
+            result = np.empty((2, room), np.int32)
+            came, written, _ = reaching.list_sources(
+                *self._searchable, graph.ids, first, end, seen, stack, result, STEPS
+            )
+            yield first, came, result[:, :written].copy()
+            first = came
 
     def _searched(self) -> Iterator[Columns]:
         for first, rows in self._source_rows():
@@ -105,6 +151,9 @@ class Reach:
 
     def changes(self, known: Callable[[Columns], Iterator[Columns]]) -> Iterator[tuple[Columns, Columns]]:
         """The known pairs of the sources that are not there any more, and the pairs that are new, piece by piece."""
+        if self.sparse:
+            yield from self._compared(known)
+            return
         own_place, node_place = Places(self.sources), Places(self.graph.ids)
         for first, rows in self._source_rows():
             sources = self.sources[first : first + len(rows)]
@@ -117,10 +166,18 @@ class Reach:
             for fresh in self._listed(rows, own, own[:-1], sources, 0):
                 yield NOTHING, fresh
 
+    def _compared(self, known: Callable[[Columns], Iterator[Columns]]) -> Iterator[tuple[Columns, Columns]]:
+        """The same where rows are short: lists of pairs are compared."""
+        for first, end, pairs in self._found():
+            now = _words(pairs)
+            before = _words(np.concatenate([NOTHING, *known(self.sources[first:end])], axis=1))
+            yield _pairs(before[~_in_sorted(before, now)]), _pairs(now[~_in_sorted(now, before)])
+
     def _source_rows(self) -> Iterator[tuple[int, Integers]]:
         """A bit row for each source, some of them at a time."""
         graph, several = self.graph, max(1, CHUNK_BYTES // (8 * max(1, self.width)))
-        whole = None if self.searching else self._component_rows(self.width, 0)
+        wide = self.searching or self.count * self.width * 8 > ROW_BYTES
+        whole = None if wide else self._component_rows(self.width, 0)
         seen, stack = np.full(self.count, -1, np.int32), np.empty(self.count, np.int32)
         for first in range(0, len(self.sources), several):
             rows = np.empty((min(several, len(self.sources) - first), self.width), np.int64)
@@ -177,6 +234,24 @@ def _grouped(sources: Columns, seeds: Columns, values: Columns) -> tuple[Columns
     """The different values of each source's seeds."""
     words = (np.searchsorted(sources, seeds[0]).astype(np.int64) << 32) | values
     return graphs.adjacency(sorting.distinct(sorting.sort_words(words[np.newaxis]))[0], len(sources))
+
+
+def _words(pairs: Columns) -> Integers:
+    """Pairs as sorted words."""
+    words: Integers = sorting.sort_words(((pairs[0].astype(np.int64) << 32) | pairs[1])[np.newaxis])[0]
+    return words
+
+
+def _pairs(words: Integers) -> Columns:
+    return np.stack([words >> 32, words & 0xFFFFFFFF]).astype(np.int32)
+
+
+def _in_sorted(words: Integers, others: Integers) -> Mask:
+    """Which of the words are among others, which are sorted."""
+    if not len(others):
+        return np.zeros(len(words), np.bool_)
+    found: Mask = others[np.minimum(np.searchsorted(others, words), len(others) - 1)] == words
+    return found
 
 
 def connected(edges: Columns) -> Columns:

@@ -14,6 +14,7 @@ from modulog.kernels import joining
 from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.asking import sizes, touched
 from modulog.storage.pairs import Pairs, some
+from modulog.storage.union_change import touched_ids
 
 
 class Reader(Protocol):
@@ -26,7 +27,11 @@ class Reader(Protocol):
         """As `scan`, but what would repeat may come once, with its multiplicity."""
 
     def distinct(self, lookup: Lookup) -> Iterator[Columns]:
-        """As `scan`, for one who does not mind how often a row comes."""
+        """As `scan`, for one who does not mind how often a row comes.
+
+        Where a single argument is asked of what came to a union or went from it, there may be rows whose facts came to, or went from, a part alone: they
+        are rows of the version after, or before, and whoever looks for changes asks for what else holds anyway.
+        """
 
     def matches(self, lookup: Lookup, ids: Columns) -> Iterator[tuple[Columns, Columns]]:
         """The joined rows, each with the number of the left row that it extends."""
@@ -95,7 +100,7 @@ class PairsReader:
     def distinct(self, lookup: Lookup) -> Iterator[Columns]:
         if not lookup.bound and not lookup.equal and len(lookup.fresh) < 2:
             if lookup.fresh:
-                yield self.pairs.distinct(lookup.fresh[0])[np.newaxis]
+                yield touched_ids(self.pairs, lookup.fresh[0])[np.newaxis]
             elif some(self.pairs):
                 yield np.empty((0, 1), np.int32)
             return

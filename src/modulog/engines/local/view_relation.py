@@ -13,7 +13,8 @@ from modulog.engines.local.listed import Listed
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.protocol import Memory, ModuleId, Relation, Table, Version
 from modulog.errors import InternalError
-from modulog.storage.pairs import NOTHING, Difference, Pairs, Turned, together, turned, within, without
+from modulog.storage.pairs import NOTHING, Pairs, Turned, together, turned, within, without
+from modulog.storage.union_change import Difference, Part
 
 PLAIN = 8  # bytes of a listed pair, in one order
 Parts = tuple[Pairs, ...]
@@ -112,8 +113,8 @@ class ViewRelation(CompactRelation):
         has, lacks = self._union(having), self._union(lacking)
         made_of = (*changes, has, lacks)
         if version not in self._known or not _same(self._known[version][0], made_of):
-            among, other = together(changes), together(self._parts(opposite))
-            self._known[version] = made_of, Difference(among, has, lacks, other)
+            sides = (self._parts(having), self._parts(lacking), changes, self._parts(opposite))
+            self._known[version] = made_of, Difference(has, lacks, list(map(Part, *sides)))
         return self._known[version][1]
 
     # ---- Nothing is stored
