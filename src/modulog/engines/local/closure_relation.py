@@ -106,9 +106,13 @@ class ClosureRelation(CompactRelation):
 
     def _is_worth(self, made: Structure) -> bool:
         pairs, held = made.read(made.state).count(), made.bytes()
-        self.told = f"listed: {pairs:,} pairs, as a {made.kind} {held / 1e6:.1f} MB, listed {PLAIN * pairs / 1e6:.1f} MB"
-        share = 1 if pairs > MANY_PAIRS else SHARE
-        return pairs > FEW_PAIRS and held * share < PLAIN * pairs
+        if pairs <= FEW_PAIRS:
+            self.told = f"listed: {pairs:,} pairs, which are few"
+            return False
+        self.told = (
+            f"listed: {pairs:,} pairs in {PLAIN * pairs / 1e6:.1f} MB, represented {held / 1e6:.1f} MB"
+        )
+        return held * (1 if pairs > MANY_PAIRS else SHARE) < PLAIN * pairs
 
     @property
     def storage(self) -> str:
