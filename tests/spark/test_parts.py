@@ -63,7 +63,7 @@ def test_superseded_parts_are_deleted_through_updates(
     relation.schedule(numbers(*range(100)), 0)
     relation.derive()
     relation.merge()
-    for k in range(10):
+    for k in range(6):
         relation.begin()
         relation.retract(numbers(k, k + 1))
         relation.schedule(numbers(k, 1000 + k), 0)
@@ -72,7 +72,7 @@ def test_superseded_parts_are_deleted_through_updates(
         relation.rest()
         relation.commit()
         assert len(on_spark.parts.folder.names()) < 40, "what is superseded goes now and then"
-    assert relation.size("all") == 109
+    assert relation.size("all") == 105
     written = on_spark.parts.writes
     on_spark.settle()
     kept = on_spark.parts.folder.names()

@@ -37,7 +37,7 @@ def of(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@of(6)
+@of(5)
 @given(case=cases())
 def test_everything_on_spark(spark: Any, case: Case) -> None:
     agree(case, spark, 0)
