@@ -67,13 +67,22 @@ def test_updates_equal_the_local_engine(
         assert sorted(changes[0].rows(some, deleted=True)) == sorted(changes[1].rows(some, deleted=True))
 
 
-# (seed, facts that the driver may take, updates): all on Spark; all on the driver; back and forth between them.
-STORIES = [(1, 0, 2), (3, 100_000, 6), (4, 100_000, 6), (5, 12, 3), (6, 25, 3)]
+# (seed, facts that the driver may take, updates, modules, maintenance): all on Spark; all on the driver; back and forth between them.
+STORIES = [
+    (1, 0, 2, "auto", "auto"),
+    (3, 100_000, 6, "auto", "auto"),
+    (4, 100_000, 6, "off", "dred"),
+    (7, 100_000, 6, "auto", "recompute"),
+    (5, 12, 3, "auto", "dredc"),
+    (6, 25, 5, "auto", "dred"),
+]
 
 
-@pytest.mark.parametrize(("seed", "local_limit", "updates"), STORIES)
-def test_random_programs_with_updates(spark: Any, seed: int, local_limit: int, updates: int) -> None:
-    tell(story(seed, updates), spark, local_limit)
+@pytest.mark.parametrize(("seed", "local_limit", "updates", "modules", "maintenance"), STORIES)
+def test_random_programs_with_updates(
+    spark: Any, seed: int, local_limit: int, updates: int, modules: str, maintenance: str
+) -> None:
+    tell(story(seed, updates), spark, local_limit, modules=modules, maintenance=maintenance)
 
 
 def tell(it: Story, spark: Any, local_limit: int, **options: Any) -> None:
