@@ -19,6 +19,9 @@ far(?x, ?z) :- link(?x, ?y), link(?y, ?z) .
 reached(?y) :- start(?x), link(?x, ?y) .
 reached(?y) :- reached(?x), link(?x, ?y) .
 lone(?x) :- link(?x, ?y), ~reached(?x), ?x != ?y .
+same(?x, ?y) :- alike(?x, ?y) .
+same(?y, ?x) :- same(?x, ?y) .
+same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
 """
 SETTINGS = {
     "spark.master": "local[2]",
@@ -46,6 +49,9 @@ def measure(session: Any, nodes: int, folder: Path) -> dict[str, Any]:
         there = f"concat('node ', id * {factor} % {nodes})"
         pairs = pairs.union(numbers.where("id > 1").selectExpr("concat('node ', id)", there))
     pairs.write.csv(str(folder / "link.csv"))
+    # Threes: each node is like the next one, but for every third.
+    alike = numbers.where("id % 3 < 2").selectExpr("concat('node ', id)", "concat('node ', id + 1)")
+    alike.write.csv(str(folder / "alike.csv"))
     with Reasoner(RULES, spark=session, local_limit=0, broadcast_limit=0) as r:
         r.load(folder)
         r.add("start", [("node 0",)])

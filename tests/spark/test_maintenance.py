@@ -85,6 +85,35 @@ def test_random_programs_with_updates(
     tell(story(seed, updates), spark, local_limit, modules=modules, maintenance=maintenance)
 
 
+SYMMETRIC = """
+same(?x, ?y) :- alike(?x, ?y) .
+same(?y, ?x) :- same(?x, ?y) .
+same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
+"""
+SHARED = SYMMETRIC + "same(?x, ?y) :- hint(?x, ?z), same(?z, ?y) ."
+
+
+@pytest.mark.parametrize("program", [SYMMETRIC, SHARED], ids=["alone", "beside other recursion"])
+def test_components_that_are_not_gathered(spark: Any, program: str) -> None:
+    """With a limit of one edge components are found, and told apart, by Spark alone."""
+    chain = [(str(i), str(i + 1)) for i in range(9)]
+    steps: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, {"alike": [("4", "5")]}),
+        ({"alike": [("9", "0"), ("x", "y")], "hint": [("y", "2")]}, {"alike": [("0", "1"), ("7", "8")]}),
+    ]
+    there = Reasoner(program, spark=spark, local_limit=0, broadcast_limit=1)
+    here = Reasoner(program, engine="local")
+    with there:
+        for r in (there, here):
+            r.add("alike", chain)
+            r.add("hint", [("z", "3")])
+        assert sorted(all_rows(there)["same"]) == sorted(here.rows("same"))
+        for add, delete in steps:
+            changes = [r.update(add=add, delete=delete) for r in (there, here)]
+            assert changes[0].added == changes[1].added and changes[0].deleted == changes[1].deleted
+            assert sorted(all_rows(there)["same"]) == sorted(here.rows("same"))
+
+
 def tell(it: Story, spark: Any, local_limit: int, **options: Any) -> None:
     """A random program through its updates: after each, what the oracle derives, and the difference to before."""
     expected = truths(it)

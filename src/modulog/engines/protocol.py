@@ -459,5 +459,8 @@ class Engine(Protocol):
     def components(self, edges: Expr) -> Table:
         """Every node x of the edges with a member c of its connected component, the same for all of them."""
 
+    def gathers(self, rows: int) -> bool:
+        """Whether so many rows of a table may be read where the algorithms run, by its `batches`."""
+
     def close(self) -> None:
         """Give everything back."""

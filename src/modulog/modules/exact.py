@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from modulog.engines.protocol import (
+    AntiJoin,
     Expr,
     Extend,
     Join,
@@ -127,9 +128,7 @@ class ExactClosure:
         return self._table(Project(self.graph(version), ("u", "v"), "keep"))
 
     def _pairs_of(self, members: Table) -> Work:
-        """All pairs of members (x, c) of one component."""
-        both = Join(Rows(members), Rows(members, ("y", "c")), ("x", "y"))
-        return Work(self.relation, Project(both, ("x", "y"), "keep"), self.number, self.label)
+        return Work(self.relation, Project(_together(members), ("s", "t"), "keep"), self.number, self.label)
 
     def _fact(self, table: Table) -> Work:
         return Work(self.relation, Project(Rows(table), self.pair, "keep"), self.number, self.label)
@@ -236,6 +235,9 @@ class ExactClosure:
         else:
             before, after = self._touched_components()
         for leaving, old, new in ((True, before, after), (False, after, before)):
+            if not engine.gathers(len(old) + len(new)):
+                self._change(AntiJoin(_together(old), _together(new), ("s", "t")), leaving)
+                continue
             groups, pairs = moved_pairs(engine, old, new)
             if len(pairs):
                 first = Join(Rows(groups, ("s", "g")), Rows(pairs), ("s", "h"))
@@ -286,3 +288,8 @@ class ExactClosure:
 
     def evaluations(self) -> Sequence[Evaluation]:
         return []
+
+
+def _together(members: Table) -> Expr:
+    """All pairs of members (x, c) of one component."""
+    return Join(Rows(members, ("s", "c")), Rows(members, ("t", "c")), ("s", "t"))

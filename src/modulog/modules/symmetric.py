@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from modulog.engines.protocol import (
+    AntiJoin,
     Expr,
     Join,
     ModuleId,
@@ -79,7 +80,14 @@ class SymmetricModule:
         return [self._work(together), back]
 
     def _moved(self, ends: Table) -> Table:
-        """Members (x, c) that get a component, or another one: the largest of those that become one keeps its name."""
+        """Members (x, c) that get a component, or another one: the largest of those that become one keeps its name.
+
+        Where there is too much to be gathered, all components are named anew.
+        """
+        if not self.engine.gathers(len(ends)):
+            edges = Union((Rows(ends), Project(Read(self.members, ("x", "y"), "all"), ("x", "y"), "keep")))
+            named = Rows(self.engine.components(edges))
+            return self.engine.collect(AntiJoin(named, Read(self.members, ("x", "c"), "all"), ("x", "c")))
         nodes = Union(
             (
                 Project(Rows(ends), ("x",), "keep"),

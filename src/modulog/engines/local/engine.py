@@ -193,6 +193,10 @@ class LocalEngine:
     def components(self, edges: p.Expr) -> LocalTable:
         return LocalTable(("x", "c"), reaching.connected(self.collect(edges).ids))
 
+    def gathers(self, rows: int) -> bool:
+        """Always: they are here."""
+        return True
+
     def close(self) -> None:
         self.compiler = Compiler(self.values)
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from modulog.engines.backend import (
     TRIPLES,
@@ -239,19 +240,13 @@ class SparkBackend:
         self, reading: Reading, columns: Sequence[str], names: Sequence[str]
     ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         frames = [self.typed(table, columns, names) for table in reading()]
-        with translated():
-            tables = [frame.toArrow() for frame in frames]
-        fields = [
+        schema = pa.schema(
             pa.field(
                 f.name, a.type, nullable=False, metadata={b"modulog.terms": b"turtle"} if f.metadata else None
             )
-            for f, a in zip(frames[0].schema.fields, tables[0].schema, strict=True)
-        ]
-        schema = pa.schema(fields)
-        whole = pa.concat_tables(
-            [table.cast(pa.schema([f.remove_metadata() for f in fields])) for table in tables]
+            for f, a in zip(frames[0].schema.fields, to_arrow_schema(frames[0].schema), strict=True)
         )
-        return schema, iter(pa.Table.from_arrays(whole.columns, schema=schema).to_batches())
+        return schema, _streamed(frames, schema)
 
     def typed(self, table: Table, columns: Sequence[str], names: Sequence[str]) -> DataFrame:
         """A table as a data frame of terms."""
@@ -271,6 +266,24 @@ class SparkBackend:
 
     def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
         return self.typed(table, columns, columns)
+
+
+def _streamed(frames: Sequence[DataFrame], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of frames; the driver holds those of one partition at a time."""
+    with translated():
+        for frame in frames:
+            for row in frame.mapInArrow(_packed, "batch binary").toLocalIterator():
+                for batch in pa.ipc.open_stream(row.batch):
+                    yield pa.RecordBatch.from_arrays(batch.cast(schema).columns, schema=schema)
+
+
+def _packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Each batch as one value: bytes of Arrow's stream format."""
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        yield pa.RecordBatch.from_arrays([pa.array([sink.getvalue().to_pybytes()])], names=["batch"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,7 +293,10 @@ class SparkEngine:
     def components(self, edges: p.Expr) -> SparkTable:
         if self.driver.takes([edges]):
             return self.driver.components(edges)
-        return self.table(("x", "c"), graphs.components(self.collect(edges)))
+        return graphs.components(self, self.collect(edges))
+
+    def gathers(self, rows: int) -> bool:
+        return rows <= self.broadcast_limit
 
     # ---- Queries
 

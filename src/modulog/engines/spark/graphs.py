@@ -1,7 +1,8 @@
 """What seeds lead to along a graph, and connected components, on Spark.
 
 A graph of up to `broadcast_limit` edges is collected and broadcast; sources are spread over the executors, which run the local engine's kernels
-over the seeds of their sources. A larger graph is joined in rounds. Components are found by union-find on the driver.
+over the seeds of their sources. A larger graph is joined in rounds. Components of as many edges are found by union-find on the driver, of
+more in rounds, too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
 from modulog.engines.local import reaching
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from modulog.engines.spark.engine import SparkEngine
 
 PAIR = ("s", "t")
+MEMBER = ("x", "c")
 
 
 def reach(engine: SparkEngine, seeds: p.Expr, graph: p.Expr) -> SparkTable:
@@ -61,12 +64,31 @@ def _joined(engine: SparkEngine, pairs: SparkTable, edges: SparkTable) -> SparkT
     return engine.collect(p.Read(found, PAIR, "all"))
 
 
-def components(edges: SparkTable) -> np.ndarray:
-    """Each node with the least node of its component."""
+def components(engine: SparkEngine, edges: SparkTable) -> SparkTable:
+    """Each node x with the least node c of its component."""
+    if len(edges) > engine.broadcast_limit:
+        return _labelled(engine, edges)
     pairs = _arrays(edges)
     ids = reaching.distinct(pairs.ravel())
     found = reaching.connected(np.searchsorted(ids, pairs).astype(np.int32))
-    return ids[found] if len(ids) else np.empty((2, 0), np.int64)
+    return engine.table(MEMBER, ids[found] if len(ids) else np.empty((2, 0), np.int64))
+
+
+def _labelled(engine: SparkEngine, edges: SparkTable) -> SparkTable:
+    """The same in rounds: a node takes the least label of its neighbours, then the label of the node that its label names."""
+    ends = edges.frame.toDF("x", "y")
+    both = engine.parts.keep(("x", "y"), ends.union(ends.select("y", "x")).distinct(), False).frame
+    first = both.groupBy("x").agg(F.least("x", F.min("y")).alias("c"))
+    labels = engine.parts.keep(MEMBER, first, False)
+    while True:
+        named = labels.frame
+        around = both.join(named.toDF("y", "near"), "y").select("x", "near").union(named)
+        least = around.groupBy("x").agg(F.min("near").alias("near"))
+        jumped = least.join(named.toDF("near", "c"), "near").select("x", F.least("near", "c").alias("c"))
+        after = engine.parts.keep(MEMBER, jumped, False)
+        if not len(engine.parts.keep(MEMBER, after.frame.join(named, list(MEMBER), "left_anti"), False)):
+            return after
+        labels = after
 
 
 def _arrays(table: SparkTable) -> np.ndarray:
