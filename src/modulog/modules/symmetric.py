@@ -85,8 +85,8 @@ class SymmetricModule:
         Where there is too much to be gathered, all components are named anew.
         """
         if not self.engine.gathers(len(ends)):
-            edges = Union((Rows(ends), Project(Read(self.members, ("x", "y"), "all"), ("x", "y"), "keep")))
-            named = Rows(self.engine.components(edges))
+            linked = Read(self.members, ("x", "y"), "all")
+            named = Rows(self.engine.components(Union((Rows(ends), linked))))
             return self.engine.collect(AntiJoin(named, Read(self.members, ("x", "c"), "all"), ("x", "c")))
         nodes = Union(
             (

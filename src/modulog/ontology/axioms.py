@@ -5,32 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from modulog.ontology.expressions import (
-    Axiom,
-    Characteristic,
-    ClassAssertion,
-    DataRange,
-    DisjointUnion,
-    Domain,
-    EquivalentClasses,
-    EquivalentProperties,
-    InverseProperties,
-    Named,
-    Or,
-    Property,
-    PropertyAssertion,
-    Range,
-    SubClassOf,
-    SubPropertyOf,
-    Unsaid,
-)
+from modulog.ontology import expressions as owl
 from modulog.ontology.graph import DEFINING, Graph, Triple, Unreadable
 from modulog.ontology.reasons import CONSTRAINT, DATA, EQUALITY, IMPORTED, UNIQUE_NAMES
 from modulog.ontology.swrl import implication
 from modulog.ontology.vocabulary import DATATYPE, OWL, RDFS, RESERVED, SWRL, TYPE
 from modulog.terms.model import Constant, Kind
 
-Reader = Callable[[Graph, Constant, Constant], Axiom | None]
+Reader = Callable[[Graph, Constant, Constant], owl.Axiom | None]
 
 UNSAID = {
     "disjointWith": CONSTRAINT,
@@ -61,19 +43,19 @@ _CHARACTERISTICS: dict[str, Literal["Symmetric", "Transitive", "Reflexive"]] = {
 _LISTED = ("members", "distinctMembers")
 
 
-def axioms_of(graph: Graph) -> Iterator[Axiom]:
+def axioms_of(graph: Graph) -> Iterator[owl.Axiom]:
     """Every axiom; declarations and annotations are none."""
     for triple in graph.triples:
         try:
             axiom = _axiom(graph, triple)
         except Unreadable as error:
             subject, predicate, object_ = triple
-            axiom = Unsaid(_word(predicate), (subject, object_), f"cannot be read: {error}")
+            axiom = owl.Unsaid(_word(predicate), (subject, object_), f"cannot be read: {error}")
         if axiom is not None:
             yield axiom
 
 
-def _axiom(graph: Graph, triple: Triple) -> Axiom | None:
+def _axiom(graph: Graph, triple: Triple) -> owl.Axiom | None:
     subject, predicate, object_ = triple
     if predicate == TYPE:
         return _typed(graph, subject, object_)
@@ -82,7 +64,7 @@ def _axiom(graph: Graph, triple: Triple) -> Axiom | None:
     if predicate.startswith(OWL):
         return _owl(graph, subject, predicate.removeprefix(OWL), object_)
     if _relates(graph, predicate):
-        return PropertyAssertion(Property(predicate), subject, object_)
+        return owl.PropertyAssertion(owl.Property(predicate), subject, object_)
     return None
 
 
@@ -96,24 +78,24 @@ def _relates(graph: Graph, iri: str) -> bool:
 # ---- Types
 
 
-def _typed(graph: Graph, subject: Constant, of: Constant) -> Axiom | None:
+def _typed(graph: Graph, subject: Constant, of: Constant) -> owl.Axiom | None:
     """A characteristic of a property, an axiom about several things, or an individual of a class."""
     if of.kind == Kind.IRI and of.text.startswith(OWL):
         word = of.text.removeprefix(OWL)
         if word in UNSAID_TYPES:
             return _unsaid_type(graph, subject, word)
         if word in _CHARACTERISTICS:
-            return Characteristic(_CHARACTERISTICS[word], graph.property(subject))
+            return owl.Characteristic(_CHARACTERISTICS[word], graph.property(subject))
     if of.kind == Kind.IRI and of.text == SWRL + "Imp":
         return implication(graph, subject)
     if of.kind == Kind.IRI and of.text.startswith(RESERVED):
         return None
-    return ClassAssertion(subject, graph.expression(of))
+    return owl.ClassAssertion(subject, graph.expression(of))
 
 
-def _unsaid_type(graph: Graph, subject: Constant, word: str) -> Axiom:
+def _unsaid_type(graph: Graph, subject: Constant, word: str) -> owl.Axiom:
     if word.endswith("Property"):
-        return Unsaid(word.removesuffix("Property"), (graph.property(subject),), UNSAID_TYPES[word])
+        return owl.Unsaid(word.removesuffix("Property"), (graph.property(subject),), UNSAID_TYPES[word])
     listed = [members for at in _LISTED for members in graph.objects(subject, OWL + at)]
     of_classes = word == "AllDisjointClasses"
     parts = tuple(
@@ -124,77 +106,79 @@ def _unsaid_type(graph: Graph, subject: Constant, word: str) -> Axiom:
     if word == "NegativePropertyAssertion":
         words = ("sourceIndividual", "assertionProperty", "targetIndividual", "targetValue")
         parts = tuple(found for at in words for found in graph.objects(subject, OWL + at))
-    return Unsaid(word, parts, UNSAID_TYPES[word])
+    return owl.Unsaid(word, parts, UNSAID_TYPES[word])
 
 
 # ---- Predicates
 
 
-def _sub_class(graph: Graph, sub: Constant, super_: Constant) -> Axiom:
-    return SubClassOf(graph.expression(sub), graph.expression(super_))
+def _sub_class(graph: Graph, sub: Constant, super_: Constant) -> owl.Axiom:
+    return owl.SubClassOf(graph.expression(sub), graph.expression(super_))
 
 
-def _equivalent(graph: Graph, first: Constant, second: Constant) -> Axiom:
+def _equivalent(graph: Graph, first: Constant, second: Constant) -> owl.Axiom:
     classes = graph.expression(first), graph.expression(second)
-    if any(isinstance(found, DataRange) for found in classes):
-        return Unsaid("EquivalentTo", classes, DATA)
-    return EquivalentClasses(*classes)
+    if any(isinstance(found, owl.DataRange) for found in classes):
+        return owl.Unsaid("EquivalentTo", classes, DATA)
+    return owl.EquivalentClasses(*classes)
 
 
-def _inverse(graph: Graph, first: Constant, second: Constant) -> Axiom | None:
+def _inverse(graph: Graph, first: Constant, second: Constant) -> owl.Axiom | None:
     """A blank node that is the inverse of a property is a property, not an axiom."""
     if first.kind == Kind.BLANK:
         return None
-    return InverseProperties(graph.property(first), graph.property(second))
+    return owl.InverseProperties(graph.property(first), graph.property(second))
 
 
-def _chain(graph: Graph, super_: Constant, chain: Constant) -> Axiom:
+def _chain(graph: Graph, super_: Constant, chain: Constant) -> owl.Axiom:
     links = tuple(graph.property(link) for link in graph.members(chain))
     if not links:
         raise Unreadable("a chain of no properties")
-    return SubPropertyOf(links, graph.property(super_))
+    return owl.SubPropertyOf(links, graph.property(super_))
 
 
 _READERS: dict[str, Reader] = {
     RDFS + "subClassOf": _sub_class,
-    RDFS + "subPropertyOf": lambda g, s, o: SubPropertyOf((g.property(s),), g.property(o)),
-    RDFS + "domain": lambda g, s, o: Domain(g.property(s), g.expression(o)),
-    RDFS + "range": lambda g, s, o: Range(g.property(s), g.expression(o)),
+    RDFS + "subPropertyOf": lambda g, s, o: owl.SubPropertyOf((g.property(s),), g.property(o)),
+    RDFS + "domain": lambda g, s, o: owl.Domain(g.property(s), g.expression(o)),
+    RDFS + "range": lambda g, s, o: owl.Range(g.property(s), g.expression(o)),
     OWL + "equivalentClass": _equivalent,
-    OWL + "equivalentProperty": lambda g, s, o: EquivalentProperties(g.property(s), g.property(o)),
+    OWL + "equivalentProperty": lambda g, s, o: owl.EquivalentProperties(g.property(s), g.property(o)),
     OWL + "inverseOf": _inverse,
     OWL + "propertyChainAxiom": _chain,
-    OWL + "disjointUnionOf": lambda g, s, o: DisjointUnion(g.expression(s), Or(g.parts(o))),
-    OWL + "imports": lambda g, s, o: Unsaid("Import", (o,), IMPORTED),
+    OWL + "disjointUnionOf": lambda g, s, o: owl.DisjointUnion(g.expression(s), owl.Or(g.parts(o))),
+    OWL + "imports": lambda g, s, o: owl.Unsaid("Import", (o,), IMPORTED),
 }
 
 
-def _owl(graph: Graph, subject: Constant, word: str, object_: Constant) -> Axiom | None:
+def _owl(graph: Graph, subject: Constant, word: str, object_: Constant) -> owl.Axiom | None:
     """Axioms with a predicate of OWL that has no reader of its own; all others belong to expressions or annotate."""
     if word in UNSAID:
         return _unsaid(graph, subject, word, object_)
     if subject.kind != Kind.IRI or graph.has_type(subject, DATATYPE):
         return None
     if word in DEFINING:
-        return EquivalentClasses(Named(subject.text), graph.built(word, object_))
+        return owl.EquivalentClasses(owl.Named(subject.text), graph.built(word, object_))
     if word in ("onProperty", "onProperties"):
         found = tuple(graph.restrictions(subject))
         if len(found) != 1:
             raise Unreadable(
                 "a restriction that restricts nothing" if not found else "several restrictions in one"
             )
-        return EquivalentClasses(Named(subject.text), found[0])
+        return owl.EquivalentClasses(owl.Named(subject.text), found[0])
     return None
 
 
-def _unsaid(graph: Graph, subject: Constant, word: str, object_: Constant) -> Axiom:
+def _unsaid(graph: Graph, subject: Constant, word: str, object_: Constant) -> owl.Axiom:
     if word == "disjointWith":
-        return Unsaid("DisjointWith", (graph.expression(subject), graph.expression(object_)), UNSAID[word])
+        return owl.Unsaid(
+            "DisjointWith", (graph.expression(subject), graph.expression(object_)), UNSAID[word]
+        )
     if word == "hasKey":
         keys = tuple(graph.property(key) for key in graph.members(object_))
-        return Unsaid("HasKey", (graph.expression(subject), *keys), UNSAID[word])
+        return owl.Unsaid("HasKey", (graph.expression(subject), *keys), UNSAID[word])
     name = {"propertyDisjointWith": "DisjointWith", "sameAs": "SameAs"}.get(word, "DifferentFrom")
-    return Unsaid(name, (subject, object_), UNSAID[word])
+    return owl.Unsaid(name, (subject, object_), UNSAID[word])
 
 
 def _word(iri: str) -> str:

@@ -11,21 +11,7 @@ from functools import reduce
 from itertools import count
 
 from modulog.language.model import Atom, Predicate, Term, Variable
-from modulog.ontology.expressions import (
-    And,
-    Cardinality,
-    ClassExpression,
-    DataRange,
-    HasSelf,
-    HasValue,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-)
+from modulog.ontology import expressions as owl
 from modulog.ontology.reasons import ALL_PAIRS, CLOSED, COUNTING, TOO_MANY, TYPED
 from modulog.ontology.vocabulary import NOTHING, OWL, RDFS, UNIVERSAL
 from modulog.terms.model import Constant
@@ -84,7 +70,7 @@ class Bodies:
 EVERYWHERE = Bodies((Body(),))
 
 
-def property_atom(property_: Property, subject: Term, object_: Term) -> Atom:
+def property_atom(property_: owl.Property, subject: Term, object_: Term) -> Atom:
     """The atom that says that a property, or its inverse, relates two terms."""
     terms = (object_, subject) if property_.inverse else (subject, object_)
     return Atom(Predicate(f"<{property_.iri}>", 2), terms)
@@ -95,42 +81,42 @@ def class_atom(iri: str, term: Term) -> Atom:
     return Atom(Predicate(f"<{iri}>", 1), (term,))
 
 
-def bodies(expression: ClassExpression, term: Term, fresh: Fresh) -> Bodies:
+def bodies(expression: owl.ClassExpression, term: Term, fresh: Fresh) -> Bodies:
     """The bodies that are satisfied only if a term is an instance of a class.
 
-    >>> parent = Property("u:parent")
-    >>> found = bodies(Some(parent, Or((Named("u:A"), Named("u:B")))), Variable("x"), Fresh()).found
+    >>> parent = owl.Property("u:parent")
+    >>> found = bodies(owl.Some(parent, owl.Or((owl.Named("u:A"), owl.Named("u:B")))), Variable("x"), Fresh()).found
     >>> [[str(atom.predicate) for atom in body.atoms] for body in found]
     [['<u:parent>/2', '<u:A>/1'], ['<u:parent>/2', '<u:B>/1']]
     """
     match expression:
-        case Named(iri):
+        case owl.Named(iri):
             return _named(iri, term)
-        case And(parts):
+        case owl.And(parts):
             return reduce(Bodies.join, (bodies(part, term, fresh) for part in parts), EVERYWHERE)
-        case Or(parts):
+        case owl.Or(parts):
             return _union(bodies(part, term, fresh) for part in parts)
-        case OneOf(members):
+        case owl.OneOf(members):
             return Bodies(tuple(_values(members, term)))
-        case Some(property_, filler):
+        case owl.Some(property_, filler):
             return _some(property_, filler, term, fresh)
-        case HasValue(property_, value):
+        case owl.HasValue(property_, value):
             return related(property_, term, value)
-        case HasSelf(property_):
+        case owl.HasSelf(property_):
             return related(property_, term, term)
-        case Cardinality("min", 0):
+        case owl.Cardinality("min", 0):
             return EVERYWHERE
-        case Cardinality("min", 1, property_, filler):
+        case owl.Cardinality("min", 1, property_, filler):
             return _some(property_, filler, term, fresh)
-        case Cardinality("min"):
+        case owl.Cardinality("min"):
             return Bodies(reasons=(COUNTING,))
-        case Only() | Not() | Cardinality():
+        case owl.Only() | owl.Not() | owl.Cardinality():
             return Bodies(reasons=(CLOSED,))
-        case DataRange():
+        case owl.DataRange():
             return Bodies(reasons=(TYPED,))
 
 
-def related(property_: Property, subject: Term, object_: Term) -> Bodies:
+def related(property_: owl.Property, subject: Term, object_: Term) -> Bodies:
     """The body that says that two terms are related."""
     if property_.iri in BUILT_IN:
         return Bodies(reasons=(ALL_PAIRS,))
@@ -145,10 +131,10 @@ def _named(iri: str, term: Term) -> Bodies:
     return Bodies((Body((class_atom(iri, term),)),))
 
 
-def _some(property_: Property, filler: ClassExpression, term: Term, fresh: Fresh) -> Bodies:
+def _some(property_: owl.Property, filler: owl.ClassExpression, term: Term, fresh: Fresh) -> Bodies:
     other = fresh.variable()
     # Every literal is in rdfs:Literal, and who asks for one has a property that leads to literals.
-    is_any = filler == DataRange(RDFS + "Literal")
+    is_any = filler == owl.DataRange(RDFS + "Literal")
     found = related(property_, term, other)
     return found if is_any else found.join(bodies(filler, other, fresh))
 

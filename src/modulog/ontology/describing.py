@@ -5,37 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from modulog.language.model import Variable
-from modulog.ontology.expressions import (
-    And,
-    Axiom,
-    Cardinality,
-    Characteristic,
-    ClassAssertion,
-    ClassAtom,
-    ClassExpression,
-    DataRange,
-    DisjointUnion,
-    Domain,
-    EquivalentClasses,
-    EquivalentProperties,
-    HasSelf,
-    HasValue,
-    Implication,
-    InverseProperties,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    PropertyAssertion,
-    PropertyAtom,
-    Range,
-    Some,
-    SubClassOf,
-    SubPropertyOf,
-    Unsaid,
-)
+from modulog.ontology import expressions as owl
 from modulog.terms.model import Constant, Kind
 
 Namer = Callable[[Constant], str]
@@ -45,43 +15,43 @@ _SHOWN = 8
 """So many parts of a long list are shown."""
 
 
-def describe(axiom: Axiom, name: Namer) -> str:
+def describe(axiom: owl.Axiom, name: Namer) -> str:
     """An axiom on one line.
 
-    >>> axiom = SubClassOf(Named("A"), And((Named("B"), Some(Property("p", inverse=True), Named("C")))))
+    >>> axiom = owl.SubClassOf(owl.Named("A"), owl.And((owl.Named("B"), owl.Some(owl.Property("p", inverse=True), owl.Named("C")))))
     >>> describe(axiom, lambda term: term.text)
     'A SubClassOf B and (inverse p some C)'
     """
     match axiom:
-        case SubClassOf(sub, super_):
+        case owl.SubClassOf(sub, super_):
             return f"{_class(sub, name)} SubClassOf {_class(super_, name)}"
-        case EquivalentClasses(first, second):
+        case owl.EquivalentClasses(first, second):
             return f"{_class(first, name)} EquivalentTo {_class(second, name)}"
-        case DisjointUnion(whole, parts):
+        case owl.DisjointUnion(whole, parts):
             return f"{_class(whole, name)} DisjointUnionOf {_several(parts.parts, name)}"
-        case SubPropertyOf(chain, super_):
+        case owl.SubPropertyOf(chain, super_):
             return f"{' o '.join(_property(link, name) for link in chain)} SubPropertyOf {_property(super_, name)}"
-        case EquivalentProperties(first, second):
+        case owl.EquivalentProperties(first, second):
             return f"{_property(first, name)} EquivalentTo {_property(second, name)}"
-        case InverseProperties(first, second):
+        case owl.InverseProperties(first, second):
             return f"{_property(first, name)} InverseOf {_property(second, name)}"
-        case Domain(property_, of):
+        case owl.Domain(property_, of):
             return f"{_property(property_, name)} Domain {_class(of, name)}"
-        case Range(property_, of):
+        case owl.Range(property_, of):
             return f"{_property(property_, name)} Range {_class(of, name)}"
-        case Characteristic(what, property_):
+        case owl.Characteristic(what, property_):
             return f"{what} {_property(property_, name)}"
-        case ClassAssertion(individual, of):
+        case owl.ClassAssertion(individual, of):
             return f"{name(individual)} Type {_class(of, name)}"
-        case PropertyAssertion(property_, subject, object_):
+        case owl.PropertyAssertion(property_, subject, object_):
             return f"{name(subject)} {_property(property_, name)} {name(object_)}"
-        case Implication():
+        case owl.Implication():
             return _implication(axiom, name)
-        case Unsaid():
+        case owl.Unsaid():
             return _unsaid(axiom, name)
 
 
-def _unsaid(axiom: Unsaid, name: Namer) -> str:
+def _unsaid(axiom: owl.Unsaid, name: Namer) -> str:
     """`a Name b` for two parts, else the name and then the parts."""
     shown = [_part(part, name) for part in axiom.parts]
     if len(shown) == 2:
@@ -89,51 +59,51 @@ def _unsaid(axiom: Unsaid, name: Namer) -> str:
     return " ".join([axiom.name, ", ".join(_short(shown))])
 
 
-def _part(part: ClassExpression | Property | Constant, name: Namer) -> str:
-    if isinstance(part, Property):
+def _part(part: owl.ClassExpression | owl.Property | Constant, name: Namer) -> str:
+    if isinstance(part, owl.Property):
         return _property(part, name)
     return name(part) if isinstance(part, Constant) else _class(part, name)
 
 
-def _property(property_: Property, name: Namer) -> str:
+def _property(property_: owl.Property, name: Namer) -> str:
     return ("inverse " if property_.inverse else "") + _iri(property_.iri, name)
 
 
-def _class(expression: ClassExpression, name: Namer, inner: bool = False) -> str:
+def _class(expression: owl.ClassExpression, name: Namer, inner: bool = False) -> str:
     """A class; one that consists of several words in parentheses if it stands inside another."""
     match expression:
-        case Named(iri):
+        case owl.Named(iri):
             return _iri(iri, name)
-        case DataRange(iri):
+        case owl.DataRange(iri):
             return "a range of literals" if iri is None else _iri(iri, name)
-        case OneOf(members):
+        case owl.OneOf(members):
             return "{" + ", ".join(_short([name(member) for member in members])) + "}"
     text = _words(expression, name)
     return f"({text})" if inner else text
 
 
-def _words(expression: ClassExpression, name: Namer) -> str:
+def _words(expression: owl.ClassExpression, name: Namer) -> str:
     match expression:
-        case And(parts):
+        case owl.And(parts):
             return " and ".join(_class(part, name, True) for part in parts) or "owl:Thing"
-        case Or(parts):
+        case owl.Or(parts):
             return " or ".join(_class(part, name, True) for part in parts) or "owl:Nothing"
-        case Not(of):
+        case owl.Not(of):
             return f"not {_class(of, name, True)}"
-        case Some(property_, filler):
+        case owl.Some(property_, filler):
             return f"{_property(property_, name)} some {_class(filler, name, True)}"
-        case Only(property_, filler):
+        case owl.Only(property_, filler):
             return f"{_property(property_, name)} only {_class(filler, name, True)}"
-        case HasValue(property_, value):
+        case owl.HasValue(property_, value):
             return f"{_property(property_, name)} value {name(value)}"
-        case HasSelf(property_):
+        case owl.HasSelf(property_):
             return f"{_property(property_, name)} Self"
-        case Cardinality(bound, number, property_, filler):
+        case owl.Cardinality(bound, number, property_, filler):
             return f"{_property(property_, name)} {bound} {number} {_class(filler, name, True)}"
     return _class(expression, name)
 
 
-def _implication(axiom: Implication, name: Namer) -> str:
+def _implication(axiom: owl.Implication, name: Namer) -> str:
     letters: dict[Variable, str] = {}
 
     def term(found: Constant | Variable) -> str:
@@ -141,8 +111,8 @@ def _implication(axiom: Implication, name: Namer) -> str:
             return name(found)
         return letters.setdefault(found, f"?{len(letters) + 1}")
 
-    def atom(found: ClassAtom | PropertyAtom) -> str:
-        if isinstance(found, ClassAtom):
+    def atom(found: owl.ClassAtom | owl.PropertyAtom) -> str:
+        if isinstance(found, owl.ClassAtom):
             return f"{_class(found.of, name, True)}({term(found.term)})"
         return f"{_property(found.property, name)}({term(found.subject)}, {term(found.object)})"
 
@@ -150,7 +120,7 @@ def _implication(axiom: Implication, name: Namer) -> str:
     return f"{body} -> {', '.join(atom(found) for found in axiom.heads)}"
 
 
-def _several(parts: tuple[ClassExpression, ...], name: Namer) -> str:
+def _several(parts: tuple[owl.ClassExpression, ...], name: Namer) -> str:
     return ", ".join(_short([_class(part, name, True) for part in parts]))
 
 

@@ -5,22 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from modulog.ontology.expressions import (
-    EVERYTHING,
-    And,
-    Cardinality,
-    ClassExpression,
-    DataRange,
-    HasSelf,
-    HasValue,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    Some,
-)
+from modulog.ontology import expressions as owl
 from modulog.ontology.vocabulary import DATATYPE, FIRST, LABEL, NIL, OWL, REST, TYPE, is_datatype
 from modulog.terms.model import Constant, Kind
 
@@ -94,44 +79,44 @@ class Graph:
 
     # ---- Properties
 
-    def property(self, node: Constant) -> Property:
+    def property(self, node: Constant) -> owl.Property:
         """The property that a node stands for: itself, or the inverse of another."""
         if node.kind == Kind.IRI:
-            return Property(node.text)
+            return owl.Property(node.text)
         inverse = self.one(node, OWL + "inverseOf") if node.kind == Kind.BLANK else None
         if inverse is None:
             raise Unreadable(f"{_shown(node)} is not a property")
         if inverse.kind != Kind.IRI:
             raise Unreadable("the inverse of a property without a name")
-        return Property(inverse.text, inverse=True)
+        return owl.Property(inverse.text, inverse=True)
 
     # ---- Classes
 
-    def expression(self, node: Constant, inside: Inside = frozenset()) -> ClassExpression:
+    def expression(self, node: Constant, inside: Inside = frozenset()) -> owl.ClassExpression:
         """The class that a node stands for; `inside` are the nodes around it."""
         if node.kind == Kind.IRI:
             is_data = is_datatype(node.text) or self.has_type(node, DATATYPE)
-            return DataRange(node.text) if is_data else Named(node.text)
+            return owl.DataRange(node.text) if is_data else owl.Named(node.text)
         if node.kind != Kind.BLANK:
             raise Unreadable(f"the literal {_shown(node)} is not a class")
         if node in inside:
             raise Unreadable("a class that contains itself")
         return self._definition(node, inside | {node})
 
-    def built(self, word: str, of: Constant, inside: Inside = frozenset()) -> ClassExpression:
+    def built(self, word: str, of: Constant, inside: Inside = frozenset()) -> owl.ClassExpression:
         """The class that `intersectionOf`, `unionOf`, `complementOf` or `oneOf` makes of a list or of a class."""
         if word == "oneOf":
-            return OneOf(self.members(of))
+            return owl.OneOf(self.members(of))
         if word == "complementOf":
-            return Not(self.expression(of, inside))
+            return owl.Not(self.expression(of, inside))
         parts = self.parts(of, inside)
-        return And(parts) if word == "intersectionOf" else Or(parts)
+        return owl.And(parts) if word == "intersectionOf" else owl.Or(parts)
 
-    def parts(self, node: Constant, inside: Inside = frozenset()) -> tuple[ClassExpression, ...]:
+    def parts(self, node: Constant, inside: Inside = frozenset()) -> tuple[owl.ClassExpression, ...]:
         """The classes of a list."""
         return tuple(self.expression(member, inside) for member in self.members(node))
 
-    def restrictions(self, node: Constant, inside: Inside = frozenset()) -> Iterator[ClassExpression]:
+    def restrictions(self, node: Constant, inside: Inside = frozenset()) -> Iterator[owl.ClassExpression]:
         """What the triples of a restriction say, one class for each kind."""
         on = self.one(node, OWL + "onProperty")
         if on is None:
@@ -140,25 +125,25 @@ class Graph:
             return
         property_ = self.property(on)
         if (filler := self.one(node, OWL + "someValuesFrom")) is not None:
-            yield Some(property_, self.expression(filler, inside))
+            yield owl.Some(property_, self.expression(filler, inside))
         if (filler := self.one(node, OWL + "allValuesFrom")) is not None:
-            yield Only(property_, self.expression(filler, inside))
+            yield owl.Only(property_, self.expression(filler, inside))
         if (value := self.one(node, OWL + "hasValue")) is not None:
-            yield HasValue(property_, value)
+            yield owl.HasValue(property_, value)
         if self.objects(node, OWL + "hasSelf"):
-            yield HasSelf(property_)
+            yield owl.HasSelf(property_)
         for word, bound in _CARDINALITIES.items():
             if (number := self.one(node, OWL + word)) is not None:
-                yield Cardinality(bound, _number(number), property_, self._counted(node, inside))
+                yield owl.Cardinality(bound, _number(number), property_, self._counted(node, inside))
 
-    def _definition(self, node: Constant, inside: Inside) -> ClassExpression:
+    def _definition(self, node: Constant, inside: Inside) -> owl.ClassExpression:
         found = [
             self.built(word, of, inside)
             for word in DEFINING
             if (of := self.one(node, OWL + word)) is not None
         ]
         if self.has_type(node, DATATYPE) or self.objects(node, OWL + "onDatatype"):
-            return found[0] if found and isinstance(found[0], OneOf) else DataRange()
+            return found[0] if found and isinstance(found[0], owl.OneOf) else owl.DataRange()
         found += self.restrictions(node, inside)
         if len(found) != 1:
             raise Unreadable(
@@ -166,9 +151,9 @@ class Graph:
             )
         return found[0]
 
-    def _counted(self, node: Constant, inside: Inside) -> ClassExpression:
+    def _counted(self, node: Constant, inside: Inside) -> owl.ClassExpression:
         of = self.one(node, OWL + "onClass") or self.one(node, OWL + "onDataRange")
-        return EVERYTHING if of is None else self.expression(of, inside)
+        return owl.EVERYTHING if of is None else self.expression(of, inside)
 
 
 def _number(constant: Constant) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from modulog.language.model import Atom, Rule, Term, Variable
+from modulog.ontology import expressions as owl
 from modulog.ontology.bodies import (
     BUILT_IN,
     Bodies,
@@ -20,37 +21,6 @@ from modulog.ontology.bodies import (
     class_atom,
     property_atom,
     related,
-)
-from modulog.ontology.expressions import (
-    And,
-    Axiom,
-    Cardinality,
-    Characteristic,
-    ClassAssertion,
-    ClassAtom,
-    ClassExpression,
-    DataRange,
-    DisjointUnion,
-    Domain,
-    EquivalentClasses,
-    EquivalentProperties,
-    HasSelf,
-    HasValue,
-    Implication,
-    InverseProperties,
-    Named,
-    Not,
-    OneOf,
-    Only,
-    Or,
-    Property,
-    PropertyAssertion,
-    PropertyAtom,
-    Range,
-    Some,
-    SubClassOf,
-    SubPropertyOf,
-    Unsaid,
 )
 from modulog.ontology.reasons import (
     ALL_PAIRS,
@@ -88,15 +58,15 @@ class _Claim:
     reason: str | None = None
 
 
-def translate(axiom: Axiom) -> Translation:
+def translate(axiom: owl.Axiom) -> Translation:
     """The rules of an axiom.
 
     >>> from modulog.language.printer import print_rule
-    >>> axiom = SubClassOf(And((Named("u:A"), Some(Property("u:p"), Named("u:B")))), Named("u:C"))
+    >>> axiom = owl.SubClassOf(owl.And((owl.Named("u:A"), owl.Some(owl.Property("u:p"), owl.Named("u:B")))), owl.Named("u:C"))
     >>> [print_rule(rule) for rule in translate(axiom).statements]
     ['<u:C>(?x) :- <u:A>(?x), <u:p>(?x, ?y), <u:B>(?y) .']
     """
-    if isinstance(axiom, Unsaid):
+    if isinstance(axiom, owl.Unsaid):
         return Translation(reasons=(axiom.reason,))
     statements: dict[Statement, None] = {}
     reasons: dict[str, None] = {}
@@ -123,73 +93,73 @@ def translate(axiom: Axiom) -> Translation:
 Part = tuple[Bodies, list[_Claim]]
 
 
-def _parts(axiom: Axiom, fresh: Fresh) -> Iterator[Part]:
+def _parts(axiom: owl.Axiom, fresh: Fresh) -> Iterator[Part]:
     """The implications that an axiom consists of: bodies, and what follows from each of them."""
     x = fresh.variable()
     match axiom:
-        case SubClassOf(sub, super_):
+        case owl.SubClassOf(sub, super_):
             yield _inclusion(sub, super_, x, fresh)
-        case EquivalentClasses(first, second):
+        case owl.EquivalentClasses(first, second):
             yield _inclusion(first, second, x, fresh)
             yield _inclusion(second, first, x, fresh)
-        case DisjointUnion(whole, parts):
+        case owl.DisjointUnion(whole, parts):
             yield _inclusion(parts, whole, x, fresh)
             yield bodies(whole, x, fresh), [_Claim(reason=CHOICE), _Claim(reason=CONSTRAINT)]
-        case ClassAssertion(individual, of):
+        case owl.ClassAssertion(individual, of):
             yield Bodies((Body(),)), list(_claims(of, individual, fresh))
-        case Implication():
+        case owl.Implication():
             yield _implication(axiom, fresh)
-        case Domain(property_, of):
+        case owl.Domain(property_, of):
             yield related(property_, x, fresh.variable()), list(_claims(of, x, fresh))
-        case Range(property_, of):
+        case owl.Range(property_, of):
             yield related(property_, fresh.variable(), x), list(_claims(of, x, fresh))
         case _:
             yield from _about_properties(axiom, fresh)
 
 
-def _about_properties(axiom: Axiom, fresh: Fresh) -> Iterator[Part]:
+def _about_properties(axiom: owl.Axiom, fresh: Fresh) -> Iterator[Part]:
     x, y = fresh.variable(), fresh.variable()
     match axiom:
-        case SubPropertyOf(chain, super_):
+        case owl.SubPropertyOf(chain, super_):
             ends = [x, *(fresh.variable() for _ in chain[1:]), y]
             found = Bodies((Body(),))
             for link, (start, end) in zip(chain, pairwise(ends), strict=True):
                 found = found.join(related(link, start, end))
             yield found, [_relates(super_, x, y)]
-        case EquivalentProperties(first, second):
+        case owl.EquivalentProperties(first, second):
             yield related(first, x, y), [_relates(second, x, y)]
             yield related(second, x, y), [_relates(first, x, y)]
-        case InverseProperties(first, second):
+        case owl.InverseProperties(first, second):
             yield related(first, x, y), [_relates(second, y, x)]
             yield related(second, x, y), [_relates(first, y, x)]
-        case Characteristic("Symmetric", property_):
+        case owl.Characteristic("Symmetric", property_):
             yield related(property_, x, y), [_relates(property_, y, x)]
-        case Characteristic("Transitive", property_):
+        case owl.Characteristic("Transitive", property_):
             z = fresh.variable()
             steps = related(property_, x, y).join(related(property_, y, z))
             yield steps, [_relates(property_, x, z)]
-        case Characteristic("Reflexive", property_):
+        case owl.Characteristic("Reflexive", property_):
             yield Bodies((Body(),)), [_relates(property_, x, x)]
-        case PropertyAssertion(property_, subject, object_):
+        case owl.PropertyAssertion(property_, subject, object_):
             yield Bodies((Body(),)), [_relates(property_, subject, object_)]
 
 
-def _inclusion(sub: ClassExpression, super_: ClassExpression, x: Variable, fresh: Fresh) -> Part:
+def _inclusion(sub: owl.ClassExpression, super_: owl.ClassExpression, x: Variable, fresh: Fresh) -> Part:
     return bodies(sub, x, fresh), list(_claims(super_, x, fresh))
 
 
-def _implication(axiom: Implication, fresh: Fresh) -> Part:
+def _implication(axiom: owl.Implication, fresh: Fresh) -> Part:
     found = Bodies((Body(),))
     for atom in axiom.body:
-        if isinstance(atom, ClassAtom):
+        if isinstance(atom, owl.ClassAtom):
             found = found.join(bodies(atom.of, atom.term, fresh))
         else:
             found = found.join(related(atom.property, atom.subject, atom.object))
     return found, [claim for head in axiom.heads for claim in _head_claims(head, fresh)]
 
 
-def _head_claims(atom: ClassAtom | PropertyAtom, fresh: Fresh) -> Iterator[_Claim]:
-    if isinstance(atom, PropertyAtom):
+def _head_claims(atom: owl.ClassAtom | owl.PropertyAtom, fresh: Fresh) -> Iterator[_Claim]:
+    if isinstance(atom, owl.PropertyAtom):
         yield _relates(atom.property, atom.subject, atom.object)
     else:
         yield from _claims(atom.of, atom.term, fresh)
@@ -198,31 +168,33 @@ def _head_claims(atom: ClassAtom | PropertyAtom, fresh: Fresh) -> Iterator[_Clai
 # ---- The right
 
 
-def _claims(expression: ClassExpression, term: Term, fresh: Fresh) -> Iterator[_Claim]:
+def _claims(expression: owl.ClassExpression, term: Term, fresh: Fresh) -> Iterator[_Claim]:
     """What follows for a term that is an instance of a class."""
     match expression:
-        case Named(iri) if iri in UNIVERSAL:
+        case owl.Named(iri) if iri in UNIVERSAL:
             yield _Claim(reason=EVERYTHING_HOLDS)
-        case Named(iri) if iri != NOTHING:
+        case owl.Named(iri) if iri != NOTHING:
             yield _Claim(class_atom(iri, term))
-        case And(parts):
+        case owl.And(parts):
             if not parts:
                 yield _Claim(reason=EVERYTHING_HOLDS)
             for part in parts:
                 yield from _claims(part, term, fresh)
-        case Or((only,)):
+        case owl.Or((only,)):
             yield from _claims(only, term, fresh)
-        case Only(property_, filler):
+        case owl.Only(property_, filler):
             yield from _through(property_, filler, term, fresh)
-        case HasValue(property_, value) | Some(property_, OneOf((value,))):
+        case owl.HasValue(property_, value) | owl.Some(property_, owl.OneOf((value,))):
             yield _relates(property_, term, value)
-        case HasSelf(property_):
+        case owl.HasSelf(property_):
             yield _relates(property_, term, term)
         case _:
             yield _Claim(reason=_unsaid(expression))
 
 
-def _through(property_: Property, filler: ClassExpression, term: Term, fresh: Fresh) -> Iterator[_Claim]:
+def _through(
+    property_: owl.Property, filler: owl.ClassExpression, term: Term, fresh: Fresh
+) -> Iterator[_Claim]:
     """What follows for everything that a property leads to."""
     if property_.iri in BUILT_IN:
         yield _Claim(reason=ALL_PAIRS)
@@ -233,31 +205,31 @@ def _through(property_: Property, filler: ClassExpression, term: Term, fresh: Fr
         yield claim if claim.head is None else _Claim(claim.head, (step, *claim.under))
 
 
-def _relates(property_: Property, subject: Term, object_: Term) -> _Claim:
+def _relates(property_: owl.Property, subject: Term, object_: Term) -> _Claim:
     if property_.iri in BUILT_IN:
         return _Claim(reason=EVERYTHING_HOLDS if "#top" in property_.iri else CONSTRAINT)
     return _Claim(property_atom(property_, subject, object_))
 
 
-def _unsaid(expression: ClassExpression) -> str:
+def _unsaid(expression: owl.ClassExpression) -> str:
     """Why no head says that something is an instance of a class."""
     match expression:
-        case Or(parts) if parts:
+        case owl.Or(parts) if parts:
             return CHOICE
-        case Some() | Cardinality("min", 1):
+        case owl.Some() | owl.Cardinality("min", 1):
             return CREATES
-        case OneOf(members) if members:
+        case owl.OneOf(members) if members:
             return EQUALITY
-        case Cardinality("min", 0):
+        case owl.Cardinality("min", 0):
             return EVERYTHING_HOLDS
-        case Cardinality("max", 0) | Cardinality("exactly", 0):
+        case owl.Cardinality("max", 0) | owl.Cardinality("exactly", 0):
             return CONSTRAINT
-        case Cardinality("max"):
+        case owl.Cardinality("max"):
             return EQUALITY
-        case Cardinality():
+        case owl.Cardinality():
             return CARDINALITY
-        case DataRange():
+        case owl.DataRange():
             return DATA
-        case Not() | Named() | Or() | OneOf():
+        case owl.Not() | owl.Named() | owl.Or() | owl.OneOf():
             return CONSTRAINT
     return SAYS_NOTHING
