@@ -15,7 +15,7 @@ from benchmarks.closures_tables import tables
 from benchmarks.data import chain, dag, digraph
 from benchmarks.data.relation_ontology import relation_facts, relation_rules
 from benchmarks.data.skos import categories
-from benchmarks.data.thesaurus import QUERIES, subjects, thesaurus, thesaurus_rules
+from benchmarks.data.thesaurus import QUERIES, quarters, subjects, thesaurus, thesaurus_rules
 from benchmarks.harness import Experiment, Run, Settings
 from benchmarks.systems.storage_api import BATCHES
 from benchmarks.workload import Workload
@@ -104,14 +104,10 @@ def _table_2(settings: Settings, large: bool) -> Iterator[Experiment]:
     counted = ("broaderTransitive", "narrowerTransitive", "semanticRelation", "Concept")
     facts = thesaurus(DBPEDIA if large else DBPEDIA // 100)
     small = Workload(thesaurus_rules(), thesaurus(8_000), counted)
-    for quarters in (1, 2, 3, 4):
-        part = {
-            name: rows[np.random.default_rng([7, number]).random(len(rows)) * 4 < quarters]
-            for number, (name, rows) in enumerate(facts.items())
-        }
+    for number, part in enumerate(quarters(facts), 1):
         workload = Workload(thesaurus_rules(), part, counted)
-        sides = (COMPACT, PLAIN) if quarters == 1 or not large else (COMPACT,)
-        size = f"{quarters}/4 of {len(facts['broader']):,}"
+        sides = (COMPACT, PLAIN) if number == 1 or not large else (COMPACT,)
+        size = f"{number}/4 of {len(facts['broader']):,}"
         yield _experiment(
             settings, "Table 2: SKOS", size, workload, small, sides, "semanticRelation", "broader", large
         )

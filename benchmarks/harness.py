@@ -114,12 +114,19 @@ def best(run: Run, settings: Settings) -> Outcome:
     return fastest(outcomes)
 
 
-def run_once(run: Run, time_limit: float) -> Outcome:
-    """Return the outcome of one process; a failure or a passed limit is an outcome with a problem."""
+def run_once(run: Run, time_limit: float, memory: int | None = None) -> Outcome:
+    """Return the outcome of one process, which may use so many bytes; a failure or a passed limit is an outcome with a problem."""
     with TemporaryDirectory() as folder:
         job, result, log = Path(folder) / "job.json", Path(folder) / "result.json", Path(folder) / "log"
         job.write_text(
-            json.dumps({"runner": run.runner, "arguments": dict(run.arguments), "threads": run.threads}),
+            json.dumps(
+                {
+                    "runner": run.runner,
+                    "arguments": dict(run.arguments),
+                    "threads": run.threads,
+                    "memory": memory,
+                }
+            ),
             encoding="utf-8",
         )
         command = [sys.executable, "-m", "benchmarks.worker", str(job), str(result)]

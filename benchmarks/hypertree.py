@@ -47,14 +47,16 @@ def experiments(settings: Settings) -> Iterator[Experiment]:
     """Yield possible collaborators, expressions, universities without and with cyclic rules, and the labelled graph."""
     yield from _collaborators(settings)
     for count, values in EXPRESSIONS[settings.small]:
-        made = Workload(expression_rules(), expressions(count, values), ())
-        warm = Workload(expression_rules(), expressions(3, 5), ())
-        yield _experiment(settings, "Exp", f"{count} expressions, {values} values", made, warm)
+        size = f"{count} expressions, {values} values"
+        yield _experiment(
+            settings, "Exp", size, expression_workload(count, values), expression_workload(3, 5)
+        )
     yield from _universities(settings)
     for edges in EDGES[settings.small]:
-        made = Workload(labelled_rules(), labelled_graph(edges), ())
-        warm = Workload(labelled_rules(), labelled_graph(2_000), ())
-        yield _experiment(settings, "labelled graph", f"{edges:,} edges", made, warm)
+        size = f"{edges:,} edges"
+        yield _experiment(
+            settings, "labelled graph", size, labelled_workload(edges), labelled_workload(2_000)
+        )
 
 
 def _experiment(
@@ -98,25 +100,33 @@ def _collaborators(settings: Settings) -> Iterator[Experiment]:
 
 
 def _universities(settings: Settings) -> Iterator[Experiment]:
-    path = rules_file("LUBM_L.vlog")
-    simple = read_vlog(path.read_text(encoding="utf-8")) if path is not None else []
     for universities in UNIVERSITIES[settings.small]:
-        facts = _triples(universities, None)
-        small = _triples(1, 5_000)
-        for name, rules in (
-            ("LUBM, simple rules", simple),
-            ("LUBM, cyclic rules", [*simple, *SEEDS, *CYCLIC_RULES]),
-        ):
-            if not simple:
+        for name, cyclic in (("LUBM, simple rules", False), ("LUBM, cyclic rules", True)):
+            made, warm = university_workload(universities, cyclic), university_workload(1, cyclic, 5_000)
+            if made is None or warm is None:
                 yield Experiment(f"hypertree: {name}", "no rules: set MODULOG_DATA", 0, ())
                 continue
-            made, warm = (Workload("\n".join(rules), given, ()) for given in (facts, small))
             noun = "university" if universities == 1 else "universities"
             yield _experiment(settings, name, f"{universities} {noun}", made, warm)
 
 
-def _triples(universities: int, most: int | None) -> Mapping[str, object]:
+def university_workload(universities: int, cyclic: bool, most: int | None = None) -> Workload | None:
+    """The LUBM L rules, and perhaps cyclic ones, over so many universities or the first triples of them; None without the rules."""
+    if (path := rules_file("LUBM_L.vlog")) is None:
+        return None
+    rules = [*read_vlog(path.read_text(encoding="utf-8")), *((*SEEDS, *CYCLIC_RULES) if cyclic else ())]
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "lubm.nt"
-        lubm(path, universities)
-        return relations(path.read_text(encoding="utf-8").splitlines()[:most])
+        triples = Path(folder) / "lubm.nt"
+        lubm(triples, universities)
+        facts = relations(triples.read_text(encoding="utf-8").splitlines()[:most])
+    return Workload("\n".join(rules), facts, ())
+
+
+def expression_workload(count: int, values: int) -> Workload:
+    """Expressions with so many values each."""
+    return Workload(expression_rules(), expressions(count, values), ())
+
+
+def labelled_workload(edges: int) -> Workload:
+    """Cyclic rules over a graph with labelled edges."""
+    return Workload(labelled_rules(), labelled_graph(edges), ())

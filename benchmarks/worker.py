@@ -6,6 +6,7 @@ A job names a function and its arguments. A missing package of the measured syst
 
 import json
 import os
+import resource
 import sys
 from dataclasses import replace
 from importlib import import_module
@@ -35,6 +36,8 @@ def main(job_path: Path, result_path: Path) -> None:
     """Run the job and write its outcome."""
     job = json.loads(job_path.read_text(encoding="utf-8"))
     _limit_cores(job["threads"])
+    if job["memory"] is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (job["memory"], job["memory"]))
     start = perf_counter()
     module, function = job["runner"].split(":")
     try:
@@ -43,6 +46,8 @@ def main(job_path: Path, result_path: Path) -> None:
         if error.name not in PACKAGES:
             raise
         outcome = Outcome(problem="not installed")
+    except MemoryError:
+        outcome = Outcome(problem=f"needs more than {job['memory'] / 1e9:g} GB")
     waited = seconds_waited() / (perf_counter() - start)
     outcome = replace(outcome, waited=round(waited, 3))
     result_path.write_text(json.dumps(outcome.to_json()), encoding="utf-8")

@@ -21,7 +21,7 @@ def claros(finds: int, seed: int = 1) -> Relations:
     """Return about ten facts for each find; a fifth as many places as finds.
 
     >>> facts = claros(1000)
-    >>> facts["E22_Man-Made_Object"].shape, facts["P67_refers_to"].shape[1]
+    >>> facts["E22_Man_Made_Object"].shape, facts["P67_refers_to"].shape[1]
     ((1000, 1), 2)
     """
     rng = np.random.default_rng(seed)
@@ -50,14 +50,14 @@ def _objects(things: Relations, rng: np.random.Generator) -> Relations:
         return rng.choice(things[kind], len(finds))
 
     return {
-        "E22_Man-Made_Object": finds[:, None],
+        "E22_Man_Made_Object": finds[:, None],
         "E12_Production": productions[:, None],
         "E39_Actor": things["actor"][:, None],
         "P108i_was_produced_by": np.column_stack([finds, productions]),
         "P2_has_type": np.column_stack([finds, some("term")]),
         "P14_carried_out_by": np.column_stack([productions, some("actor")]),
         "P7_took_place_at": np.column_stack([productions, some("place")]),
-        "P4_has_time-span": np.column_stack([productions, some("span")]),
+        "P4_has_time_span": np.column_stack([productions, some("span")]),
     }
 
 

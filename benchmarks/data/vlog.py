@@ -45,8 +45,8 @@ def without_equality(rules: list[str]) -> list[str]:
 
 
 def _name(iri: str, taken: set[str]) -> str:
-    """The last part of an IRI; with a number if another vocabulary has the same word."""
-    word = re.split("[#/]", iri)[-1]
+    """The last part of an IRI, as a word that every system takes; with a number if another vocabulary has the same."""
+    word = re.split("[#/]", iri)[-1].replace("-", "_")
     name, number = word, 2
     while name in taken:
         name, number = f"{word}_{number}", number + 1

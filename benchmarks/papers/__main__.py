@@ -1,4 +1,4 @@
-"""Measure what the papers measured, and write the report: ``python -m benchmarks.papers [--report] [--sizes 1,10] [--time-limit S]``.
+"""Measure what the papers measured, and write the report: ``python -m benchmarks.papers [--report] [--sizes 1,10] [--time-limit S] [--memory GB]``.
 
 A run that was stopped goes on where it was: what is in the JSON lines is not measured again, unless a longer time limit is given.
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.harness import run_once
+from benchmarks.papers.case import Settings
 from benchmarks.papers.cases import cases
 from benchmarks.papers.journal import Journal
 from benchmarks.papers.writing import write_report
@@ -18,6 +19,7 @@ FOLDER = Path(__file__).resolve().parent.parent
 LINES = FOLDER / "results" / "papers.jsonl"
 REPORT = FOLDER / "report"
 OVERHEAD = 60.0
+GB = 1_000_000_000
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -34,14 +36,14 @@ def main(arguments: list[str] | None = None) -> None:
 def measure(journal: Journal, options: argparse.Namespace, data: Path) -> None:
     """Measure every case that the journal does not have, each in a process of its own with a time limit."""
     sizes = tuple(int(size) for size in options.sizes.split(","))
-    for case in cases(sizes, data.resolve(), options.time_limit, options.only):
+    for case in cases(Settings(sizes, data.resolve(), options.time_limit, options.only)):
         changed = f", {case.change:,} changed" if case.change else ""
-        what = f"{case.benchmark}, {case.facts:,} facts{changed}, {case.technique}"
-        if journal.has(case.benchmark, case.technique, case.facts, case.change, options.time_limit):
+        what = f"{case.table}: {case.benchmark}, {case.facts:,} facts{changed}, {case.technique}"
+        if journal.has(*case.key, options.time_limit):
             print(f"{what}: measured already")
             continue
         # Steps are limited inside the process; imports, warming up and loading come on top.
-        outcome = run_once(case.run, OVERHEAD + 1.5 * options.time_limit)
+        outcome = run_once(case.run, OVERHEAD + 1.5 * options.time_limit, memory=options.memory * GB)
         used = machine()
         records = [
             replace(record, machine=used, time_limit=options.time_limit) for record in case.records(outcome)
@@ -55,7 +57,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--report", action="store_true", help="only write the report from the JSON lines")
     parser.add_argument("--sizes", default="1,3,10", metavar="N,N", help="multiples of the base size")
     parser.add_argument("--time-limit", type=float, default=3600.0, metavar="S", help="seconds for each run")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only benchmarks with this in their names")
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="only tables and benchmarks with this in their names"
+    )
+    parser.add_argument("--memory", type=int, default=20, metavar="GB", help="memory that each run may take")
     parser.add_argument("--lines", type=Path, default=LINES, metavar="FILE", help="the JSON lines")
     parser.add_argument("--out", type=Path, default=REPORT, metavar="DIR", help="the folder of the report")
     parser.add_argument(

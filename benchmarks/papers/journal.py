@@ -60,10 +60,16 @@ class Journal:
                 file.write(json.dumps(asdict(record)) + "\n")
                 self._keep(record)
 
-    def has(self, benchmark: str, technique: str, facts: int, change: int, time_limit: float) -> bool:
+    def has(
+        self, table: str, benchmark: str, technique: str, facts: int, change: int, time_limit: float
+    ) -> bool:
         """Whether a technique was measured at a size; a limit that was too short counts only until a longer one is given."""
-        wanted = benchmark, technique, facts, change
-        found = [r for r in self.records.values() if (r.benchmark, r.technique, r.facts, r.change) == wanted]
+        wanted = table, benchmark, technique, facts, change
+        found = [
+            r
+            for r in self.records.values()
+            if (r.table, r.benchmark, r.technique, r.facts, r.change) == wanted
+        ]
         return bool(found) and all(r.problem is None or r.time_limit >= time_limit for r in found)
 
     def named(self, *name: str) -> list[Record]:

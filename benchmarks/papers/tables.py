@@ -1,7 +1,7 @@
 """The papers' tables with our figures in them: both sides, both ratios, and what is not comparable."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.papers.figures import DATASETS, FIGURES, PEERS, SECONDS, TABLES, Cell, PaperTable
 from benchmarks.papers.journal import Journal, Record, agreeing
@@ -21,7 +21,12 @@ class Sheet:
 
 def sheets(journal: Journal) -> Iterator[Sheet]:
     """Yield every table of the papers; what has not been measured says so."""
-    yield from (_sheet(table, journal) for table in TABLES.values())
+    for table in TABLES.values():
+        # Three techniques and three metrics side by side would be too wide to be read.
+        apart = len(table.techniques) > 1 and len(table.metrics) > 1
+        for metrics in [(metric,) for metric in table.metrics] if apart else [table.metrics]:
+            title = f"{table.title}, {metrics[0]}" if apart else table.title
+            yield _sheet(replace(table, title=title, metrics=metrics), journal)
     yield _peers(journal)
 
 

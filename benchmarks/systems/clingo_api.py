@@ -8,17 +8,21 @@ from time import perf_counter
 from benchmarks.outcome import Outcome, peak_memory, versions
 from benchmarks.workload import read
 
+PREFIX = "p_"
+"""Names of predicates may not begin with a capital."""
+
 
 def materialise(folder: str) -> Outcome:
     """Ground the facts, then the rules, of the workload in ``folder``; the seconds are those of the rules."""
     clingo = import_module("clingo")
     workload = read(Path(folder))
     facts = "".join(
-        f"{predicate}({','.join(map(str, row))}).\n"
+        f"{PREFIX}{predicate}({','.join(map(str, row))}).\n"
         for predicate, rows in workload.facts.items()
         for row in rows.tolist()
     )
     rules = re.sub(r"\?(\w+)", lambda match: match.group(1).upper(), workload.rules)
+    rules = re.sub(r"(\w+)\(", rf"{PREFIX}\1(", rules)
     control = clingo.Control(["--warn=none"])
     start = perf_counter()
     control.add("facts", [], facts)
@@ -30,7 +34,9 @@ def materialise(folder: str) -> Outcome:
     peak = peak_memory()
     arities = {signature[0]: signature[1] for signature in control.symbolic_atoms.signatures}
     counts = {
-        predicate: sum(1 for _ in control.symbolic_atoms.by_signature(predicate, arities[predicate]))
-        for predicate in workload.counted
+        name: sum(
+            1 for _ in control.symbolic_atoms.by_signature(PREFIX + name, arities.get(PREFIX + name, 0))
+        )
+        for name in workload.counted
     }
     return Outcome(done - loaded, loaded - start, counts, peak, versions("clingo"))

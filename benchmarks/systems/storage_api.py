@@ -7,6 +7,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.outcome import (
     Outcome,
     forget_peak,
@@ -66,6 +68,32 @@ def answer(
     return _measured(folder, warm, switches, limit, act, "", 0)
 
 
+def materialise(folder: str, warm: str, switches: Mapping[str, str], limit: float) -> Outcome:
+    """Materialise and count."""
+    return _measured(folder, warm, switches, limit, lambda diary, reasoner, samples: _remember(diary), "", 0)
+
+
+def insert(
+    folder: str, warm: str, switches: Mapping[str, str], changed: str, sample: int, limit: float
+) -> Outcome:
+    """Materialise without three samples of the facts of one predicate, then add one after another."""
+
+    def act(diary: Diary, reasoner: Any, samples: list[Relations]) -> None:
+        _remember(diary)
+        for rows in samples:
+            step = f"insertion {len(diary.seconds) - 1}"
+            diary.counts[step] = diary.timed(step, partial(_counted_update, reasoner, {"add": rows}))
+            _remember(diary)
+
+    return _measured(folder, warm, switches, limit, act, changed, sample, absent=True)
+
+
+def _remember(diary: Diary) -> None:
+    """Note the memory after a step; the next one has a peak of its own."""
+    diary.notes.setdefault("memory", []).append(_memory())
+    forget_peak()
+
+
 def _memory() -> dict[str, int]:
     """The memory of the process at rest, without what was freed and only waits to be used again, and its peak."""
     peak = peak_memory()
@@ -93,19 +121,25 @@ def _measured(
     act: Act,
     changed: str,
     sample: int,
+    absent: bool = False,
 ) -> Outcome:
+    """Act on a workload after a small one; its samples are facts that are there or, if `absent`, that are kept back."""
     with get_context("spawn").Pool(1) as pool:
         explicit = pool.apply(explicit_bytes, (folder, warm))
     reasoner_class = import_module("modulog").Reasoner
     small = read(Path(warm))
-    reasoner = filled(reasoner_class, small.rules, small.facts, dict(switches))
-    _go(Diary(), reasoner, small, act, _drawn(small, changed, sample))
+    chosen = _drawn(small, changed, sample)
+    facts = _without(small.facts, chosen) if absent else small.facts
+    reasoner = filled(reasoner_class, small.rules, facts, dict(switches))
+    _go(Diary(), reasoner, small, act, chosen)
     del reasoner
     return_freed_memory()
     before = resident_memory()
     workload = read(Path(folder))
     chosen = _drawn(workload, changed, sample)
-    reasoner = filled(reasoner_class, workload.rules, workload.facts, dict(switches))
+    facts = _without(workload.facts, chosen) if absent else workload.facts
+    reasoner = filled(reasoner_class, workload.rules, facts, dict(switches))
+    del facts
     workload = Workload(workload.rules, {}, workload.counted)
     return_freed_memory()
     forget_peak()
@@ -133,6 +167,7 @@ def _go(
         return {name: int(reasoner.count(name)) for name in workload.counted}
 
     diary.counts.update(diary.timed("count", count))
+    diary.columns = {"I": reasoner.statistics.facts}
     act(diary, reasoner, samples)
 
 
@@ -143,6 +178,15 @@ def _drawn(workload: Workload, changed: str, sample: int) -> list[Relations]:
     facts = {changed: workload.facts[changed]}
     size = min(sample, len(facts[changed]) // 2)
     return [drawn(facts, size, seed) for seed in range(1, CHANGES + 1)]
+
+
+def _without(facts: Mapping[str, Any], samples: list[Relations]) -> Relations:
+    """Facts without those of samples."""
+    kept = dict(facts)
+    for name, rows in ((name, rows) for sample in samples for name, rows in sample.items()):
+        codes = kept[name][:, 0] << 32 | kept[name][:, 1]
+        kept[name] = kept[name][~np.isin(codes, rows[:, 0] << 32 | rows[:, 1])]
+    return kept
 
 
 def explicit_bytes(folder: str, warm: str) -> int:
@@ -159,10 +203,13 @@ def explicit_bytes(folder: str, warm: str) -> int:
 
 def _outcome(diary: Diary, base: int, explicit: int, unfinished: str | None) -> Outcome:
     notes = dict(diary.notes)
+    for memory in notes.get("memory", ()):  # with the explicit facts
+        memory.update({kind: found - base + explicit for kind, found in memory.items()})
     peak = notes.pop("peak", peak_memory())
     resting = notes.pop("resting", None)
     details = {
         "seconds": diary.seconds,
+        "columns": diary.columns,
         "explicit": explicit,
         "peak": peak - base,
         "resting": None if resting is None else resting - base,
