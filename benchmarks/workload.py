@@ -5,6 +5,7 @@ predicate) and ``workload.json`` (the predicates to count, and the same question
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,19 @@ class Workload:
             json.dumps({"counted": self.counted, "sql": dict(self.sql)}), encoding="utf-8"
         )
         return folder
+
+
+PREFIX = "p_"
+"""What stands before the names of predicates, for systems to which some names mean more, or may not begin with a capital."""
+
+
+def prefixed(rules: str) -> str:
+    """Return rules without functions, with the prefix before all predicates.
+
+    >>> prefixed("Class(?x) :- Datatype(?x) .")
+    'p_Class(?x) :- p_Datatype(?x) .'
+    """
+    return re.sub(r"(\w+)\(", rf"{PREFIX}\1(", rules)
 
 
 def read(folder: Path) -> Workload:

@@ -20,7 +20,7 @@ def expression_rules() -> str:
     """Return three recursive rules of nine atoms and three heads: a sum, a difference and a product.
 
     >>> rules = expression_rules().splitlines()
-    >>> len(rules), rules[0].count("(?") - 4
+    >>> len(rules), rules[0].count("(?") - 3
     (3, 9)
     """
     return "\n".join(

@@ -6,10 +6,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.outcome import Outcome, peak_memory, versions
-from benchmarks.workload import read
-
-PREFIX = "p_"
-"""Names of predicates may not begin with a capital."""
+from benchmarks.workload import PREFIX, prefixed, read
 
 
 def materialise(folder: str) -> Outcome:
@@ -21,8 +18,8 @@ def materialise(folder: str) -> Outcome:
         for predicate, rows in workload.facts.items()
         for row in rows.tolist()
     )
-    rules = re.sub(r"\?(\w+)", lambda match: match.group(1).upper(), workload.rules)
-    rules = re.sub(r"(\w+)\(", rf"{PREFIX}\1(", rules)
+    rules = re.sub(r"\?(\w+)", lambda match: match.group(1).upper(), prefixed(workload.rules))
+    rules = re.sub(r"<([^>]*)>", r'"\1"', rules)
     control = clingo.Control(["--warn=none"])
     start = perf_counter()
     control.add("facts", [], facts)

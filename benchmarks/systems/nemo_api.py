@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.outcome import Outcome, peak_memory, versions
+from benchmarks.workload import PREFIX, prefixed
 
 
 def materialise(folder: str) -> Outcome:
@@ -19,14 +20,16 @@ def materialise(folder: str) -> Outcome:
     nemo = import_module("nmo_python")
     files = sorted((Path(folder) / "facts").glob("*.csv"))
     imports = "\n".join(_import(path) for path in files)
-    copies = "\n".join(f"copy_{path.stem}({_row(path)}) :- {path.stem}({_row(path)}) ." for path in files)
+    copies = "\n".join(
+        f"copy_{path.stem}({_row(path)}) :- {PREFIX}{path.stem}({_row(path)}) ." for path in files
+    )
     exported = [f"copy_{path.stem}" for path in files]
     load_seconds, _ = _reason(nemo, f"{imports}\n{copies}\n", exported)
-    rules = (Path(folder) / "rules.rls").read_text(encoding="utf-8")
+    rules = prefixed((Path(folder) / "rules.rls").read_text(encoding="utf-8"))
     counted = json.loads((Path(folder) / "workload.json").read_text(encoding="utf-8"))["counted"]
-    seconds, engine = _reason(nemo, f"{imports}\n{rules}\n", counted)
+    seconds, engine = _reason(nemo, f"{imports}\n{rules}\n", [PREFIX + name for name in counted])
     peak = peak_memory()
-    counts = {predicate: _count(nemo, engine, predicate) for predicate in counted}
+    counts = {name: _count(nemo, engine, PREFIX + name) for name in counted}
     return Outcome(seconds - load_seconds, load_seconds, counts, peak, versions("nemo-python"), derived=True)
 
 
@@ -60,7 +63,7 @@ def _count(nemo: Any, engine: Any, predicate: str) -> int:
 
 def _import(path: Path) -> str:
     types = ", ".join(["int"] * _arity(path))
-    return f'@import {path.stem} :- csv{{resource="{path.resolve()}", format=({types})}} .'
+    return f'@import {PREFIX}{path.stem} :- csv{{resource="{path.resolve()}", format=({types})}} .'
 
 
 def _row(path: Path) -> str:
