@@ -21,13 +21,13 @@ class Sheet:
 
 def sheets(journal: Journal) -> Iterator[Sheet]:
     """Yield every table of the papers; what has not been measured says so."""
-    for table in TABLES.values():
-        # Three techniques and three metrics side by side would be too wide to be read.
+    for table in (*TABLES.values(), PEERS):
+        # Several techniques and metrics side by side would be too wide to be read.
         apart = len(table.techniques) > 1 and len(table.metrics) > 1
         for metrics in [(metric,) for metric in table.metrics] if apart else [table.metrics]:
             title = f"{table.title}, {metrics[0]}" if apart else table.title
-            yield _sheet(replace(table, title=title, metrics=metrics), journal)
-    yield _peers(journal)
+            part = replace(table, title=title, metrics=metrics)
+            yield _peers(part, journal) if table is PEERS else _sheet(part, journal)
 
 
 def _sheet(table: PaperTable, journal: Journal) -> Sheet:
@@ -67,11 +67,11 @@ def _row(table: PaperTable, benchmark: str, task: str, journal: Journal) -> tupl
     return tuple(cells)
 
 
-def _peers(journal: Journal) -> Sheet:
+def _peers(table: PaperTable, journal: Journal) -> Sheet:
     """Every system at every size; no times where answers differ."""
     columns = ["benchmark", "facts", "results"]
-    columns += [f"{system}, {metric}" for metric in PEERS.metrics for system in PEERS.techniques]
-    found = [r for r in journal.records.values() if r.table == PEERS.key]
+    columns += table.techniques
+    found = [r for r in journal.records.values() if r.table == table.key]
     rows = []
     for benchmark, facts in dict.fromkeys((r.benchmark, r.facts) for r in found):
         here = {r.technique: r for r in found if (r.benchmark, r.facts) == (benchmark, facts)}
@@ -79,8 +79,8 @@ def _peers(journal: Journal) -> Sheet:
         results = max((sum(r.counts.values()) for r in here.values()), default=0)
         cells = [
             _value(here.get(system), metric, agreed)
-            for metric in PEERS.metrics
-            for system in PEERS.techniques
+            for metric in table.metrics
+            for system in table.techniques
         ]
         rows.append(
             (
@@ -93,7 +93,7 @@ def _peers(journal: Journal) -> Sheet:
     if not rows:
         rows.append((NOT_MEASURED, *["–"] * (len(columns) - 1)))
     return Sheet(
-        PEERS.title, tuple(columns), tuple(rows), ("Modulog has one core, on Spark two; all others one.",)
+        table.title, tuple(columns), tuple(rows), ("Modulog has one core, on Spark two; all others one.",)
     )
 
 
@@ -112,6 +112,8 @@ def _value(record: Record | None, metric: str, agreed: bool) -> Cell:
 
 def _notes(table: PaperTable, benchmarks: list[str], journal: Journal) -> Iterator[str]:
     """For each benchmark, how its data differs from the paper's."""
+    if table.note:
+        yield table.note
     datasets = DATASETS[table.key.split()[0]]
     for benchmark in benchmarks:
         if benchmark not in datasets:
