@@ -8,18 +8,19 @@ from typing import Final
 from benchmarks.data import lubm
 from benchmarks.data.collaborators import COLLABORATOR_RULE, collaborators
 from benchmarks.data.expressions import expression_rules, expressions
-from benchmarks.data.labelled import labelled_graph, labelled_rules
+from benchmarks.data.labelled import BODIES, RECURSIVE, labelled_graph, labelled_rules
 from benchmarks.data.lubm_cyclic import CYCLIC_RULES, SEEDS
 from benchmarks.data.triples import relations
 from benchmarks.data.vlog import read_vlog, rules_file
 from benchmarks.harness import Experiment, Run, Settings
-from benchmarks.hypertree_tables import tables
+from benchmarks.hypertree_tables import APART, tables
 from benchmarks.systems import runs
 from benchmarks.workload import Workload
 
 __all__ = ["experiments", "tables"]
 
 API = "benchmarks.systems.maintenance_api"
+RULES = "benchmarks.systems.rules_apart"
 SIDES: Final[Mapping[str, str]] = {
     "Modulog": "auto",
     "Modulog, all decomposed": "all",
@@ -54,16 +55,28 @@ def experiments(settings: Settings) -> Iterator[Experiment]:
     yield from _universities(settings)
     for edges in EDGES[settings.small]:
         size = f"{edges:,} edges"
-        yield _experiment(
+        whole = _experiment(
             settings, "labelled graph", size, labelled_workload(edges), labelled_workload(2_000)
         )
+        yield whole
+        yield _one_by_one(whole)
 
 
-def _experiment(
-    settings: Settings, name: str, size: str, made: Workload, warm: Workload, more: tuple[Run, ...] = ()
-) -> Experiment:
-    folder = made.write(settings.data / f"hypertree-{name}-{size}".replace(" ", "-"), csv=bool(made.sql))
-    warmed = warm.write(settings.data / f"hypertree-{name}-warm".replace(" ", "-"), csv=bool(made.sql))
+def _one_by_one(whole: Experiment) -> Experiment:
+    """The rules of an experiment each on its own: all of them together have the time of one run."""
+    given = {name: whole.runs[0].arguments[name] for name in ("folder", "warm", "limit")}
+    sides = [
+        Run(system, 1, f"{RULES}:modulog", {**given, "decompose": mode}, repeated=False)
+        for system, mode in SIDES.items()
+    ]
+    del given["warm"]
+    peer = Run("DuckDB", 1, f"{RULES}:duckdb", {**given, "threads": 1}, repeated=False)
+    return Experiment(APART, whole.size, whole.facts, (*sides, peer), named=whole.named)
+
+
+def _experiment(settings: Settings, name: str, size: str, made: Workload, warm: Workload) -> Experiment:
+    folder = made.write(settings.data / f"hypertree-{name}-{size}".replace(" ", "-"), csv=bool(made.counted))
+    warmed = warm.write(settings.data / f"hypertree-{name}-warm".replace(" ", "-"), csv=False)
     given = {"folder": str(folder), "warm": str(warmed), "limit": settings.time_limit * 0.8}
     sides = tuple(
         Run(
@@ -83,12 +96,9 @@ def _experiment(
         )
         for system, mode in SIDES.items()
     )
-    if made.sql:
-        more = (
-            Run("Modulog, left-deep", 1, f"{API}:left_deep", given, repeated=False),
-            *runs.duckdb(folder, threads=(1,)),
-            *runs.nemo(folder),
-        )
+    peers = runs.nemo(folder) if made.counted else ()
+    left_deep = Run("Modulog, left-deep", 1, f"{API}:left_deep", given, repeated=False)
+    more = (left_deep, *runs.duckdb(folder, threads=(1,)), *peers) if made.sql else peers
     return Experiment(f"hypertree: {name}", size, len(made), (*sides, *more), named=not settings.small)
 
 
@@ -114,12 +124,13 @@ def university_workload(universities: int, cyclic: bool, most: int | None = None
     """The LUBM L rules, and perhaps cyclic ones, over so many universities or the first triples of them; None without the rules."""
     if (path := rules_file("LUBM_L.vlog")) is None:
         return None
-    rules = [*read_vlog(path.read_text(encoding="utf-8")), *((*SEEDS, *CYCLIC_RULES) if cyclic else ())]
+    added = (*SEEDS, *CYCLIC_RULES) if cyclic else ()
+    heads = tuple(rule.partition("(")[0] for rule in CYCLIC_RULES if cyclic)
     with TemporaryDirectory() as folder:
         triples = Path(folder) / "lubm.nt"
         lubm(triples, universities)
         facts = relations(triples.read_text(encoding="utf-8").splitlines()[:most])
-    return Workload("\n".join(rules), facts, ())
+    return Workload("\n".join((*read_vlog(path.read_text(encoding="utf-8")), *added)), facts, heads)
 
 
 def expression_workload(count: int, values: int) -> Workload:
@@ -129,4 +140,5 @@ def expression_workload(count: int, values: int) -> Workload:
 
 def labelled_workload(edges: int) -> Workload:
     """Cyclic rules over a graph with labelled edges."""
-    return Workload(labelled_rules(), labelled_graph(edges), ())
+    names = tuple(name for name, _, _ in (*BODIES, *RECURSIVE))
+    return Workload(labelled_rules(), labelled_graph(edges), names)

@@ -1,4 +1,4 @@
-"""The table of ``hypertree``: the paper's Table 2 with its figures beside ours, memory, and how peers do."""
+"""The tables of ``hypertree``: the paper's Table 2 with its figures beside ours, memory, and how peers do; and every rule on its own."""
 
 from collections.abc import Iterator, Sequence
 from statistics import mean
@@ -10,6 +10,8 @@ from benchmarks import report
 from benchmarks.harness import Experiment, Results
 from benchmarks.outcome import Outcome
 
+APART: Final = "hypertree: labelled graph, rule by rule"
+"""The question whose runs measure each rule."""
 STEPS: Final = (
     "materialisation",
     "first deletion",
@@ -43,7 +45,14 @@ PUBLISHED: Final = {
 
 
 def tables(measured: Sequence[tuple[Experiment, Results]]) -> Iterator[Table]:
-    """Yield one table: the seconds of every step and side."""
+    """Yield the seconds of every step and side, then for each size the seconds of every rule."""
+    yield _steps([(experiment, results) for experiment, results in measured if experiment.question != APART])
+    for experiment, results in measured:
+        if experiment.question == APART:
+            yield _rules(experiment, results)
+
+
+def _steps(measured: Sequence[tuple[Experiment, Results]]) -> Table:
     table = Table(
         title="hypertree decompositions: seconds, small changes as the mean of ten",
         title_justify="left",
@@ -66,7 +75,31 @@ def tables(measured: Sequence[tuple[Experiment, Results]]) -> Iterator[Table]:
         if not results:
             table.add_row(name, experiment.size)
     _published(table, last)
-    yield table
+    return table
+
+
+def _rules(experiment: Experiment, results: Results) -> Table:
+    """Seconds of each rule by each side, what its limit ended marked with >, and the ratio of what is chosen to the standard plan."""
+    sides = {run.system: outcome.details for run, outcome in results if outcome.problem is None}
+    ours, standard = sides.get("Modulog"), sides.get("Modulog, standard")
+    table = Table(title=f"{experiment.question}, {experiment.size}: seconds", title_justify="left")
+    table.add_column("rule")
+    for side in sides:
+        table.add_column(side, justify="right")
+    table.add_column("of standard", justify="right")
+    agreed = "" if _agree(results) else " [red]counts differ[/]"
+    for rule in next(iter(sides.values()), {"rules": ()})["rules"]:
+        cells = [
+            f"{'>' if rule in found['ended'] else ''}{found['rules'][rule]:.3g}" for found in sides.values()
+        ]
+        ratio = f"{ours['rules'][rule] / standard['rules'][rule]:.2f}" if ours and standard else ""
+        table.add_row(rule, *cells, ratio)
+    table.add_section()
+    totals = {side: sum(found["rules"].values()) for side, found in sides.items()}
+    marks = [f"{'>' if found['ended'] else ''}{totals[side]:.3g}" for side, found in sides.items()]
+    ratio = f"{totals['Modulog'] / totals['Modulog, standard']:.3f}" if ours and standard else ""
+    table.add_row("in all" + agreed, *marks, ratio)
+    return table
 
 
 def _agree(results: Results) -> bool:

@@ -1,13 +1,20 @@
-"""Rules along hypertree decompositions on Spark give what they give on the local engine, at first and after an update: semi-joins and counters."""
+"""Rules along hypertree decompositions on Spark give what they give on the local engine, at first and after updates: semi-joins, tables and counters."""
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
 
+from cyclic_programs import cyclic_story
 from modulog import Reasoner
+from modulog.engines.protocol import Expr, SemiJoin
+from modulog.engines.spark import relation
+from modulog.engines.spark.engine import SparkEngine
+from modulog.modules.cross_node import CrossNode
 from modulog.planning import narrowing
+from spark.test_maintenance import tell
 from spark.whole import all_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -23,20 +30,57 @@ FACTS = {
     "t": [(2, 5), (3, 5), (4, 5), (4, 6), (1, 1)],
     "no": [(8,)],
 }
+FURTHER = [(100 + i, 200 + i) for i in range(20)]
+"""So many more facts of each predicate make a tree of two nodes the cheapest; nothing follows from them."""
+
+
+def tables(engine: Any) -> int:
+    """How many tables of nodes are kept."""
+    gc.collect()
+    return sum(kept.name.endswith(" node") for kept in engine.relations)
 
 
 def test_equals_the_local_engine(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(narrowing, "FEWER", 0.0)
     options: dict[str, Any] = {"modules": "off", "decompose": "all"}
     with Reasoner(PROGRAM, spark=spark, local_limit=0, **options) as there:
-        here = Reasoner(PROGRAM, engine="local", **options)
+        here, engine = Reasoner(PROGRAM, engine="local", **options), there._backend.engine
+        collect, reductions = SparkEngine.collect, list[bool]()
+
+        def spying(self: SparkEngine, expr: Expr) -> Any:
+            reductions.append(isinstance(expr, SemiJoin))
+            return collect(self, expr)
+
+        monkeypatch.setattr(SparkEngine, "collect", spying)
         for reasoner in (there, here):
             for name, rows in FACTS.items():
-                reasoner.add(name, rows)
-            assert reasoner.materialise().decomposed_rules == 2
+                reasoner.add(name, rows if name == "no" else rows + FURTHER)
+            statistics = reasoner.materialise()
+            assert statistics.decomposed_rules == 2 and statistics.node_bytes > 0
+        assert any(reductions), "tables are reduced by semi-joins"
+        assert str(there.plan()).count("along a tree of width 2") == 2
+        assert tables(engine) == 0, "no table outlives a materialisation"
         change = {"delete": {"cw": [(1, 2)]}, "add": {"no": [(9,)], "t": [(3, 6)]}}
         changes = [reasoner.update(**change) for reasoner in (there, here)]
         assert (changes[0].added, changes[0].deleted) == (changes[1].added, changes[1].deleted)
+        assert tables(engine) > 0 and changes[0].statistics.node_bytes > 0
         found = all_rows(there)
         for predicate in here.predicates():
             assert sorted(found[predicate.name]) == sorted(here.rows(predicate.name)), predicate
+
+
+@pytest.mark.parametrize(("seed", "local_limit", "updates"), [(30, 0, 1), (16, 12, 2)])
+def test_random_cyclic_bodies(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, seed: int, local_limit: int, updates: int
+) -> None:
+    """On Spark alone, and back and forth between Spark and the driver; few facts are taken for many, so that trees have several nodes."""
+    monkeypatch.setattr(relation, "GUESSED", 0.3)
+    reduce, nodes = CrossNode._reduce, list[int]()
+
+    def spying(self: CrossNode, delta: int | None) -> bool:
+        nodes.append(len(self.active))
+        return reduce(self, delta)
+
+    monkeypatch.setattr(CrossNode, "_reduce", spying)
+    tell(cyclic_story(seed, updates), spark, local_limit, modules="off", decompose="all")
+    assert max(nodes) > 1

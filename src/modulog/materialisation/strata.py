@@ -15,7 +15,6 @@ from modulog.modules.hypertree import HypertreeModule
 from modulog.modules.protocol import Module
 from modulog.modules.registry import make_module
 from modulog.planning.plan import Plan, Stratum
-from modulog.planning.worth import may_be_decomposed
 
 NONRECURSIVE: ModuleId = 0
 """The source of facts that nonrecursive rules derive; modules count from one."""
@@ -38,8 +37,7 @@ class LiveStratum:
             make_module(plan, number, stratum, facts)
             for number, plan in enumerate(stratum.modules, self.first)
         ]
-        self._evaluations: list[Evaluation] = []
-        self._decided: list[DecomposedClause | None] | None = None
+        self._decided: list[DecomposedClause | Evaluation] = []
 
     @property
     def rules(self) -> list[Prepared]:
@@ -97,12 +95,12 @@ class LiveStratum:
         return [*self.rules, *self.explicit]
 
     @property
-    def decided(self) -> list[DecomposedClause | None]:
-        """For each nonrecursive clause the tree that it is evaluated along, if any; decided when they first run."""
-        if self._decided is None:
+    def decided(self) -> list[DecomposedClause | Evaluation]:
+        """How each nonrecursive clause is evaluated: along a tree, or by the standard plan; decided when they first run."""
+        if not self._decided:
             mode, engine = self.plan.decompose, self.facts.engine
             self._decided = [
-                decide(clause, made, mode, engine, NONRECURSIVE) if may_be_decomposed(clause, mode) else None
+                decide(clause, made, mode, engine, NONRECURSIVE)
                 for clause, made in zip(self.plan.entry, self._copies, strict=True)
             ]
         return self._decided
@@ -110,13 +108,13 @@ class LiveStratum:
     @property
     def trees(self) -> list[DecomposedClause]:
         """The nonrecursive clauses that are decomposed."""
-        return [tree for tree in self.decided if tree is not None]
+        return [tree for tree in self.decided if isinstance(tree, DecomposedClause)]
 
     @property
     def all_trees(self) -> list[DecomposedClause]:
         """Every clause that is known to be decomposed; one that never ran is not."""
         inside = [tree for m in self.modules if isinstance(m, HypertreeModule) for tree in m.decomposed]
-        return [*(tree for tree in self._decided or () if tree is not None), *inside]
+        return [*(tree for tree in self._decided if isinstance(tree, DecomposedClause)), *inside]
 
     def maintained_entry(self) -> list[Prepared]:
         """As `entry`, with decomposed clauses over the tables that updates maintain."""
@@ -124,8 +122,10 @@ class LiveStratum:
         if self.is_view:
             return self.explicit
         rules = [
-            made if tree is None else (tree.tables or tree.make_tables(True, pool)).crossing
-            for made, tree in zip(self._copies, self.decided, strict=True)
+            (found.tables or found.make_tables(True, pool)).crossing
+            if isinstance(found, DecomposedClause)
+            else made
+            for made, found in zip(self._copies, self.decided, strict=True)
         ]
         return [*rules, *self.explicit]
 
@@ -135,9 +135,9 @@ class LiveStratum:
         for clause in self.explicit:
             if clause.atoms[0].relation.size("after"):
                 yield clause.evaluation(["after"], NONRECURSIVE).work()
-        pairs = () if self.is_view else zip(self._copies, self.decided, strict=True)
-        self._evaluations = [c.whole("after", NONRECURSIVE) for c, tree in pairs if tree is None]
-        yield from (e.work() for e in self._evaluations if not e.empty())
+        if self.is_view:
+            return
+        yield from (e.work() for e in self.decided if isinstance(e, Evaluation) and not e.empty())
         for tree in self.trees:
             if work := tree.once():
                 yield work
@@ -153,7 +153,7 @@ class LiveStratum:
 
     def record_orders(self, plan: Plan, name: Callable[[int], str]) -> None:
         """Let the plan show how each clause was last evaluated."""
-        evaluations = [*self._evaluations, *(e for module in self.modules for e in module.evaluations())]
-        for e in evaluations:
+        entering = [e for e in self._decided if isinstance(e, Evaluation)]
+        for e in (*entering, *(e for module in self.modules for e in module.evaluations())):
             plan.orders.setdefault(id(e.clause), []).append(partial(e.show, name))
         plan.trees |= {id(tree.clause): tree for tree in self.all_trees}

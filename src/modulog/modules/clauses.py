@@ -21,7 +21,8 @@ from modulog.engines.protocol import (
     Work,
 )
 from modulog.language.model import Atom, Call, Comparison, Expression, Predicate, Term, Variable
-from modulog.planning.order_joins import Body, describe, order
+from modulog.planning.describe import describe
+from modulog.planning.order_joins import Body, Ordering
 from modulog.planning.plan import Clause
 from modulog.terms.model import Constant
 
@@ -89,15 +90,21 @@ class Evaluation:
     source: ModuleId
     expr: Project | None = None
     sizes: list[int] = field(default_factory=list)
+    cost: float = 0.0  # of the expression, as far as sizes tell; facts that have to be sorted first aside
 
     def chosen(self) -> Project:
         """The expression, in the order that suits the present sizes; its rows are heads, perhaps with repetitions."""
         sizes = [read.relation.guess(read.version) for read in self.body.reads]
         if self.expr is None or (sizes != self.sizes and any(map(_changed, sizes, self.sizes))):
-            rows = order(self.body, self.unit)
-            self.expr = Project(rows, self.head, "sum" if self.body.counting else "keep")
-            self.sizes = sizes
+            found = Ordering(self.body, self.unit).best()
+            self.expr = Project(found.expr, self.head, "sum" if self.body.counting else "keep")
+            self.sizes, self.cost = sizes, found.cost - found.sorting
         return self.expr
+
+    def estimate(self) -> float:
+        """What the expression is estimated to cost."""
+        self.chosen()
+        return self.cost
 
     def work(self) -> Work:
         """The clause as work for the engine."""

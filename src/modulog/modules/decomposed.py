@@ -21,7 +21,7 @@ from modulog.engines.protocol import (
     Work,
 )
 from modulog.modules.changes import Variant, lost, rederivation, won
-from modulog.modules.clauses import Occurrence, Prepared
+from modulog.modules.clauses import Evaluation, Occurrence, Prepared
 from modulog.modules.cross_node import Active
 from modulog.modules.crossing import Crossing, heads
 from modulog.modules.node_tables import NodeTable
@@ -30,31 +30,34 @@ from modulog.planning.decompose import decompose
 from modulog.planning.hypertree import Decomposition, HypertreeNode
 from modulog.planning.order_joins import Body, order
 from modulog.planning.plan import Clause
-from modulog.planning.worth import is_cheap, weigh
+from modulog.planning.worth import is_cheap, may_be_decomposed, weigh
 
 ID_BYTES = 4
 
 
 def decide(
     clause: Clause, prepared: Prepared, mode: str, engine: Engine, source: ModuleId
-) -> DecomposedClause | None:
-    """The clause along its cheapest tree; None where it is left to the standard evaluation. `mode` is "auto" or "all"."""
+) -> DecomposedClause | Evaluation:
+    """The clause along its cheapest tree, or its standard evaluation where that is to be taken; `mode` is "auto", "all" or "off"."""
     versions: list[Version] = ["all" if atom.own else "after" for atom in prepared.atoms]
     absent: list[Version] = ["after"] * len(prepared.negations)
-    standard = prepared.evaluation(versions, source, absent).body
+    standard = prepared.evaluation(versions, source, absent)
+    if not may_be_decomposed(clause, mode):
+        return standard
     if "all" in versions:  # from the second round on, each evaluation begins with what is new
-        standard = replace(standard, once=False)
-    if mode != "all" and is_cheap(standard, prepared.unit):
-        return None
+        standard.body = replace(standard.body, once=False)
+    if mode != "all" and is_cheap(standard.body, standard.estimate):
+        return standard
     sizes = {
         atom: place.relation.estimate(version)
         for atom, place, version in zip(clause.atoms, prepared.atoms, versions, strict=True)
     }
     recursive = [i for i, atom in enumerate(prepared.atoms) if atom.own]
     tree, _ = decompose(clause, sizes.__getitem__, recursive)
+    assert tree is not None
     orders = max(len(recursive), 1)
-    if tree is None or (mode != "all" and not weigh(tree, [standard], prepared.unit, orders).pays):
-        return None
+    if mode != "all" and not weigh(tree, standard.body, standard.estimate, prepared.unit, orders).pays:
+        return standard
     return DecomposedClause(clause, prepared, tree, engine, source)
 
 

@@ -49,11 +49,11 @@ class HypertreeModule:
     def _parts(self) -> tuple[list[DecomposedClause], SeminaiveModule]:
         trees, rest = [], []
         for clause, prepared in zip(self.clauses, self.prepared, strict=True):
-            tree = decide(clause, prepared, self.mode, self.engine, self.number)
-            if tree is None:
-                rest.append(clause)
+            found = decide(clause, prepared, self.mode, self.engine, self.number)
+            if isinstance(found, DecomposedClause):
+                trees.append(found)
             else:
-                trees.append(tree)
+                rest.append(clause)
         standard = SeminaiveModule(self.number, rest, self.own, self.context)
         if self._counts:
             standard.count_derivations()

@@ -10,7 +10,7 @@ costs all the rows that joining its atoms one by one goes through, not only the 
 has no facts yet counts as large. The width is the least there is, or one more where that is cheaper; acyclic bodies keep width 1.
 
 Bodies of more than `EXACT_LIMIT` atoms get a heuristic: a subproblem tries only its atoms one by one, each with the fewest further atoms
-that a greedy cover of the connector takes, and of these nodes the cheapest few.
+that a greedy cover of the connector takes, and of these nodes the cheapest few. If one node with everything costs less, it is taken: cliques have no better tree.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from modulog.planning.narrowing import narrowed
 from modulog.planning.node_sizes import NodeSizes
 from modulog.planning.plan import Clause
 
-EXACT_LIMIT = 15  # atoms up to which every cover is considered
+EXACT_LIMIT = 12  # atoms up to which every cover is considered
 BEAM = 3  # beyond, how many nodes a subproblem tries
 LARGE = Estimate(1e6, (1e5,))  # what nothing is known about
 
@@ -228,7 +228,19 @@ def _heuristic(graph: Hypergraph, sizes: NodeSizes, head: int) -> tuple[Hypertre
     covers = narrow_covers(graph, 1) if graph.is_acyclic() else greedy_covers(graph, sizes)
     found = Search(graph, sizes, head, covers, BEAM).whole()
     assert found is not None
-    return found
+    one = _one_node(graph, sizes)
+    return one if one[1] < found[1] else found
+
+
+def _one_node(graph: Hypergraph, sizes: NodeSizes) -> tuple[HypertreeNode, float]:
+    """Everything in one node, covered greedily, and its cost."""
+    cover, held, wanted = 0, 0, graph.variables(graph.everything)
+    while held != wanted:
+        i = max(range(len(graph.edges)), key=lambda i: (graph.edges[i] & ~held).bit_count())
+        cover, held = cover | 1 << i, held | graph.edges[i]
+    join, rows = sizes.size(graph.everything, graph.everything, wanted)
+    atoms = tuple(members(graph.everything))
+    return HypertreeNode(atoms, tuple(members(cover)), graph.names(wanted), join, rows), join
 
 
 def _with_filters(clause: Clause, root: HypertreeNode, cost: float) -> Decomposition:

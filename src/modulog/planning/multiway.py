@@ -7,60 +7,64 @@ looked at, but none of them becomes a row, and lists are intersected where they 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from functools import cache
 from math import prod
 
 from modulog.engines.protocol import Multiway, Read
 from modulog.planning.estimating import Sizes, join_rows, read_sizes
 from modulog.planning.hypergraph import Hypergraph, as_set
 
-LEAP, PRODUCE, INDEX = (
-    0.15,
-    0.5,
-    4.0,
-)  # one step through sorted lists, one row, one fact sorted; in rows looked up
-FEW_VARIABLES = 5  # variables up to which every order is tried
+# One step through sorted lists, one row, one fact sorted; in rows looked up.
+LEAP, PRODUCE, INDEX = 0.15, 0.5, 4.0
+DOUBT = 2.0  # by how much the estimate of leaps is too small for each variable after the third, where degrees are skewed
+FEW_VARIABLES = 7  # variables up to which every order is considered
 WORDS = 8  # words of sorted facts that can be read at once
 
 
 def cheapest_multiway(
     reads: Sequence[Read], wanted: tuple[str, ...], counting: bool
-) -> tuple[Multiway, float] | None:
-    """The reads as one join, and its estimated cost; None if they close no cycle or cannot be read in sorted order."""
-    if not can_intersect(reads, counting) or _graph(reads).is_acyclic():
+) -> tuple[Multiway, float, float] | None:
+    """The reads as one join, its estimated cost, and that of sorting before it; None if they close no cycle or cannot be read in sorted order."""
+    if not can_intersect(reads, counting) or (graph := _graph(reads)).is_acyclic():
         return None
     sizes = [read_sizes(read.args, read.relation.estimate(read.version)) for read in reads]
     sorting = INDEX * sum(read.relation.unsorted((), read.version) for read in reads)
-    order, leaps = best_order(sizes, _graph(reads).vertices)
-    cost = LEAP * leaps + PRODUCE * join_rows(sizes) + sorting
-    return Multiway(tuple(reads), wanted, counting, order), cost
+    order, leaps = best_order(sizes, graph.vertices)
+    leaps *= DOUBT ** max(len(order) - 3, 0)
+    return Multiway(tuple(reads), wanted, counting, order), LEAP * leaps + PRODUCE * join_rows(sizes), sorting
 
 
 def best_order(sizes: Sequence[Sizes], variables: Sequence[str]) -> tuple[tuple[str, ...], float]:
-    """The order of binding that makes the fewest leaps, and how many: of few variables every order is tried, else the next is the cheapest.
+    """The order of binding that makes the fewest leaps, and how many; of many variables the next is always the cheapest.
+
+    A variable costs the ways to bind those before it, in whatever order, times the shortest list of its values that some atom then has.
 
     >>> large, small = (1000, {"x": 10.0, "y": 100.0}), (100, {"y": 100.0, "z": 10.0})
     >>> best_order([large, small, (50, {"z": 10.0, "x": 10.0})], ("x", "y", "z"))[0]
     ('x', 'z', 'y')
     """
-    if len(variables) <= FEW_VARIABLES:
-        return min(((o, _leaps(sizes, o)) for o in permutations(variables)), key=lambda found: found[1])
-    chosen: tuple[str, ...] = ()
-    while len(chosen) < len(variables):
-        rest = [(*chosen, v) for v in variables if v not in chosen]
-        chosen = min(rest, key=lambda o: _leaps(sizes, o))
-    return chosen, _leaps(sizes, chosen)
 
+    @cache
+    def ways(names: frozenset[str]) -> float:
+        return join_rows([(_rows(s, names), {v: s[1][v] for v in s[1] if v in names}) for s in sizes])
 
-def _leaps(sizes: Sequence[Sizes], order: Sequence[str]) -> float:
-    """For each variable: the ways to bind those before it, times the shortest list of its values that some atom then has."""
-    total, ways = 0.0, 1.0
-    for i, name in enumerate(order):
-        before, upto = frozenset(order[:i]), frozenset(order[: i + 1])
-        lists = [_rows(s, upto) / _rows(s, before) for s in sizes if name in s[1]]
-        total += ways * min(lists)
-        ways = join_rows([(_rows(s, upto), {v: s[1][v] for v in s[1] if v in upto}) for s in sizes])
-    return total
+    def leaps(before: frozenset[str], name: str) -> float:
+        lists = [_rows(s, before | {name}) / _rows(s, before) for s in sizes if name in s[1]]
+        return ways(before) * min(lists)
+
+    best: dict[frozenset[str], tuple[float, tuple[str, ...]]] = {frozenset(): (0.0, ())}
+    for _ in variables:
+        found: dict[frozenset[str], tuple[float, tuple[str, ...]]] = {}
+        for before, (cost, order) in best.items():
+            for v in variables:
+                if v not in before:
+                    longer, total = before | {v}, cost + leaps(before, v)
+                    if longer not in found or total < found[longer][0]:
+                        found[longer] = total, (*order, v)
+        few = len(variables) <= FEW_VARIABLES
+        best = found if few else dict([min(found.items(), key=lambda item: item[1][0])])
+    ((total, order),) = best.values()
+    return order, total
 
 
 def _rows(sizes: Sizes, names: frozenset[str]) -> float:

@@ -8,31 +8,27 @@ variables are bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, reduce
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 from modulog.engines.protocol import (
     AntiJoin,
-    Argument,
     Compute,
     Condition,
     Expr,
     Extend,
     Join,
-    Multiway,
     Project,
     Read,
     Rows,
     SemiJoin,
     Table,
-    Value,
     Where,
 )
 from modulog.planning.estimating import Sizes, join_rows, read_sizes
 from modulog.planning.multiway import cheapest_multiway
-from modulog.terms.functions import OPERATORS
 
 BUSHY_LIMIT = 7  # atoms up to which pairs of sets are considered: 3^n steps
 EXHAUSTIVE_LIMIT = 11  # atoms up to which all sets are considered: n·2^n steps; greedy beyond
@@ -72,6 +68,9 @@ class Candidate:
     cost: float
     rows: float
     checks: frozenset[int]  # conditions, negated reads and functions that have been applied
+    sorting: float = (
+        0.0  # the part of the cost that goes into sorting facts, for this body or whoever looks them up next
+    )
 
 
 class Atom:
@@ -127,6 +126,7 @@ class Ordering:
         self.vocabulary = [frozenset(a.read.variables) for a in self.atoms]
         self._variables: dict[int, frozenset[str]] = {}
         self._rows: dict[int, float] = {}
+        self._values: dict[tuple[int, str], float] = {}
 
     def best(self) -> Candidate:
         """The cheapest candidate: pair by pair, or where reads close a cycle perhaps all of them at once."""
@@ -136,9 +136,10 @@ class Ordering:
             names = tuple(v for atom in self.atoms for v in atom.read.variables if v in wanted)
             together = cheapest_multiway(self.body.reads, tuple(dict.fromkeys(names)), self.body.counting)
             if together is not None:
-                expr, cost = together
+                expr, cost, sorting = together
                 rows = self.raw_rows(self.everything)
-                candidate = self._finish(Candidate(expr, cost, rows, frozenset()), self.everything)
+                candidate = Candidate(expr, cost + sorting, rows, frozenset(), sorting)
+                candidate = self._finish(candidate, self.everything)
                 return min(found, candidate, key=lambda c: c.cost)
         return found
 
@@ -190,8 +191,14 @@ class Ordering:
         return found
 
     def values(self, chosen: int, name: str) -> float:
-        found = [a.distinct[name] for i, a in enumerate(self.atoms) if chosen >> i & 1 and name in a.distinct]
-        return min(found, default=1.0)
+        """How many values a variable may have after the join of a set of atoms."""
+        found = self._values.get((chosen, name))
+        if found is None:
+            held = [
+                a.distinct[name] for i, a in enumerate(self.atoms) if chosen >> i & 1 and name in a.distinct
+            ]
+            found = self._values[chosen, name] = min(held, default=1.0)
+        return found
 
     def distinct_rows(self, chosen: int, names: frozenset[str], raw: float) -> float:
         """How many different rows are left of raw ones over the given variables."""
@@ -269,17 +276,18 @@ class Ordering:
         fresh = self.vocabulary[i] - frozenset(left.expr.variables)
         keep = tuple(v for v in left.expr.variables if v in wanted)
         read = _reading(self.atoms[i].read, wanted | frozenset(left.expr.variables))
-        cost = left.cost + left.rows * PROBE + self._index_cost(read, left.expr.variables)
+        sorting = self._index_cost(read, left.expr.variables)
+        cost, sorting = left.cost + left.rows * PROBE + sorting, left.sorting + sorting
         raw = 1.0  # of two atoms nobody asks how many rows they give
         if len(self.atoms) > 2:
             raw = left.rows * self.raw_rows(together) / max(self.raw_rows(chosen), 1e-9)
         if not fresh & wanted and not self.body.counting:
             expr: Expr = SemiJoin(left.expr, read, keep)
             rows = min(left.rows, raw)
-            candidate = Candidate(expr, cost, rows, left.checks)
+            candidate = Candidate(expr, cost, rows, left.checks, sorting)
         else:
             expr = Join(left.expr, read, (*keep, *(v for v in read.variables if v in fresh & wanted)))
-            candidate = Candidate(expr, cost + raw * PRODUCE, raw, left.checks)
+            candidate = Candidate(expr, cost + raw * PRODUCE, raw, left.checks, sorting)
         if len(wanted) < len(left.expr.variables) + len(fresh):
             candidate = self._deduplicate(candidate, together, wanted)
         return self._finish(candidate, together)
@@ -304,7 +312,8 @@ class Ordering:
         )
         cost = left.cost + right.cost + right.rows * INDEX + left.rows * PROBE + raw * PRODUCE
         expr = Join(left.expr, right.expr, tuple(v for v in names if v in wanted))
-        candidate = self._deduplicate(Candidate(expr, cost, raw, checks), together, wanted)
+        candidate = Candidate(expr, cost, raw, checks, left.sorting + right.sorting)
+        candidate = self._deduplicate(candidate, together, wanted)
         return self._finish(candidate, together)
 
     def _deduplicate(self, candidate: Candidate, chosen: int, wanted: frozenset[str]) -> Candidate:
@@ -316,7 +325,7 @@ class Ordering:
             return candidate
         expr = Project(candidate.expr, candidate.expr.variables, "set")
         cost = candidate.cost + candidate.rows * DEDUPLICATE
-        return Candidate(expr, cost, rows, candidate.checks)
+        return replace(candidate, expr=expr, cost=cost, rows=rows)
 
     def _finish(self, candidate: Candidate, chosen: int) -> Candidate:
         """Apply the conditions and negated reads whose variables are bound; functions last, for they make new terms."""
@@ -327,7 +336,7 @@ class Ordering:
             if isinstance(check, tuple):
                 if chosen == self.everything:
                     expr: Expr = Extend(candidate.expr, *check)
-                    candidate = Candidate(expr, candidate.cost, candidate.rows, checks)
+                    candidate = replace(candidate, expr=expr, checks=checks)
                 continue
             keep = tuple(v for v in candidate.expr.variables if v in self.needed(chosen, checks))
             if isinstance(check, Condition):
@@ -335,7 +344,8 @@ class Ordering:
                 share, cost = SELECTIVITY.get(check.operator, 0.4), candidate.rows * SCAN
             else:
                 expr, share, cost = AntiJoin(candidate.expr, check, keep), 0.5, candidate.rows * PROBE
-            candidate = Candidate(expr, candidate.cost + cost, candidate.rows * share, checks)
+            cost, rows = candidate.cost + cost, candidate.rows * share
+            candidate = replace(candidate, expr=expr, cost=cost, rows=rows, checks=checks)
         return candidate
 
 
@@ -344,52 +354,3 @@ def _reading(read: Read, wanted: frozenset[str]) -> Read:
     args = tuple(a if a in wanted or read.args.count(a) > 1 else None for a in read.args) if read.args else ()
     args = tuple(b if isinstance(b, int) else a for a, b in zip(args, read.args, strict=True))
     return read if args == read.args else Read(read.relation, args, read.version, read.except_from)
-
-
-def describe(expr: Expr, name: Callable[[int], str] = "#{}".format) -> str:
-    """An expression on one line, in the order of its evaluation.
-
-    `⋈` looks an atom up for each row, `⋈[…]` joins several atoms at once, `⋉` only asks whether it is there, `▷` whether it is not, `π` removes duplicates, `let` computes.
-    """
-
-    def term(a: Argument) -> str:
-        return "_" if a is None else f"?{a}" if isinstance(a, str) else name(a)
-
-    def value(v: Value) -> str:
-        if not isinstance(v, Compute):
-            return term(v)
-        inner = [value(a) for a in v.arguments]
-        if v.function in OPERATORS and len(inner) == 2:
-            return f"({inner[0]} {v.function} {inner[1]})"
-        return f"{v.function}({', '.join(inner)})"
-
-    def text(e: Expr) -> str:
-        match e:
-            case Read():
-                mark = {"delta": "Δ", "old": "", "all": "", "after": ""}.get(e.version, f"[{e.version}]")
-                return f"{mark}{e.relation.name}({', '.join(map(term, e.args))})"
-            case Join():
-                return f"{text(e.left)} ⋈ {inner(e.right)}"
-            case SemiJoin():
-                return f"{text(e.left)} ⋉ {inner(e.right)}"
-            case AntiJoin():
-                return f"{text(e.left)} ▷ {inner(e.right)}"
-            case Where():
-                test = e.condition
-                return f"{text(e.child)} where {value(test.left)} {test.operator} {value(test.right)}"
-            case Extend():
-                return f"{text(e.child)} let ?{e.variable} = {value(e.value)}"
-            case Project():
-                listed = ", ".join(map(term, e.args))
-                return f"π[{listed}]({text(e.child)})" if e.how != "keep" else text(e.child)
-            case Multiway():
-                return f"⋈[{', '.join(text(read) for read in e.reads)}]"
-            case Rows():
-                return "true" if not e.variables else f"rows({', '.join(map(term, e.variables))})"
-            case _:
-                return reduce(lambda a, b: f"{a} ∪ {b}", (text(part) for part in getattr(e, "parts", ())), "")
-
-    def inner(e: Expr) -> str:
-        return text(e) if isinstance(e, Read) else f"({text(e)})"
-
-    return text(expr)

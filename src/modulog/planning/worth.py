@@ -6,14 +6,13 @@ along a tree, and needs no tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from modulog.engines.protocol import Table
 from modulog.planning.decompose import refusal
 from modulog.planning.hypergraph import Hypergraph, as_set
 from modulog.planning.hypertree import Decomposition, HypertreeNode
-from modulog.planning.multiway import cheapest_multiway
 from modulog.planning.order_joins import (
     BUSHY_LIMIT,
     DEDUPLICATE,
@@ -25,14 +24,18 @@ from modulog.planning.order_joins import (
 )
 from modulog.planning.plan import Clause
 
+FEW_VARIABLES = 3  # variables that a node has at least, where it is not a single atom
 SIMPLE_LIMIT = 4  # atoms up to which an acyclic body is simple
 ORDER_STEP = 100.0  # one step of the search for an order, in rows looked up
 CHEAP = 200_000.0  # rows looked up in a few hundredths of a second, which is what a search for a tree takes
+DOUBT = 2.0
+"""By how much the plan of a body of more than `BUSHY_LIMIT` atoms costs more than estimated, for each variable more than a node of the tree has: it is one
+chain, in which errors multiply from join to join (Ioannidis, Christodoulakis 1991), and where degrees are skewed they all go one way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """Estimated costs of both ways to evaluate a clause in a round; `reason` says why the tree is not taken."""
+    """Estimated costs of both ways to evaluate a clause in a round, if they had to be asked for; `reason` says why the tree is not taken."""
 
     standard: float
     decomposed: float
@@ -62,7 +65,7 @@ def may_be_decomposed(clause: Clause, mode: str) -> bool:
     return mode == "all" or not is_simple(clause)
 
 
-def is_cheap(body: Body, unit: Table) -> bool:
+def is_cheap(body: Body, standard: Callable[[], float]) -> bool:
     """Whether the standard plan costs so little that looking for a tree would cost more: nothing, where nothing can follow.
 
     A recursive predicate (read in the version `all`) without facts may yet grow.
@@ -70,8 +73,9 @@ def is_cheap(body: Body, unit: Table) -> bool:
     empty = [read for read in body.reads if not read.relation.size(read.version)]
     if any(read.version != "all" for read in empty):
         return True
-    cost = order_cost(len(body.reads))
-    return not empty and cost < CHEAP and cost + _standard(body, unit) < CHEAP
+    if empty or not _is_ordered_soon(len(body.reads)):
+        return False
+    return max(_doubt(body), 1.0) * standard() < CHEAP
 
 
 def order_cost(atoms: int) -> float:
@@ -81,32 +85,40 @@ def order_cost(atoms: int) -> float:
     return ORDER_STEP * (atoms * float(2**atoms) + (float(3**atoms) if atoms <= BUSHY_LIMIT else 0.0))
 
 
-def _standard(body: Body, unit: Table) -> float:
-    """What the standard plan costs, indexes aside; what is evaluated once may be joined all at once."""
-    cost = Ordering(replace(body, once=False), unit).best().cost
-    together = cheapest_multiway(body.reads, body.needed, body.counting) if body.once else None
-    return cost if together is None else min(cost, together[1])
+def _is_ordered_soon(atoms: int) -> bool:
+    """Whether finding the order costs little, so that it is found before any tree."""
+    return order_cost(atoms) <= order_cost(BUSHY_LIMIT)
 
 
-def weigh(tree: Decomposition, bodies: Sequence[Body], unit: Table, orders: int = 1) -> Worth:
-    """Compare; each body reads the clause of the tree, atom by atom, in versions that the standard plan would read in this round.
+def weigh(
+    tree: Decomposition, body: Body, standard: Callable[[], float], unit: Table, orders: int = 1
+) -> Worth:
+    """Compare; `body` reads the clause of the tree, atom by atom, and `standard` says what its standard plan costs.
 
     `orders` is how many orders the standard plan has to find: of long bodies that alone may cost more than the tree.
     """
-    standard = orders * order_cost(len(tree.clause.atoms))
-    decomposed = sum(_in_node(p, bodies[-1], unit) for p in tree.nodes())
-    decomposed += _across(tree, Ordering(replace(bodies[-1], once=False), unit))
     if is_simple(tree.clause):
-        reason = "a simple rule"
-    elif not tree.root.children:
-        reason = "one node holds the whole body"
-    elif decomposed >= standard and decomposed >= (
-        standard := standard + sum(_standard(body, unit) for body in bodies)
-    ):
-        reason = "the standard plan is estimated to cost less"
-    else:
-        reason = ""
-    return Worth(standard, decomposed, reason)
+        return Worth(0.0, 0.0, "a simple rule")
+    if not tree.root.children:
+        return Worth(0.0, 0.0, "one node holds the whole body")
+    cost = 0.0 if _is_ordered_soon(len(body.reads)) else orders * order_cost(len(body.reads))
+    decomposed = sum(_in_node(p, body, unit) for p in tree.nodes())
+    decomposed += _across(tree, Ordering(replace(body, once=False), unit))
+    largest = max(len(p.variables) for p in tree.nodes())
+    if decomposed < cost or decomposed < (cost := cost + _doubt(body, largest) * standard()):
+        return Worth(cost, decomposed, "")
+    return Worth(cost, decomposed, "the standard plan is estimated to cost less")
+
+
+def _doubt(body: Body, node: int = FEW_VARIABLES) -> float:
+    """The factor by which the estimate of a standard plan is distrusted, where a node has at most so many variables.
+
+    The plan of a short body may be as bushy as a tree, so a tree has to promise half of its cost.
+    """
+    if len(body.reads) <= BUSHY_LIMIT:
+        return 0.5
+    variables = {v for read in body.reads for v in read.variables}
+    return float(DOUBT ** max(len(variables) - node, 0))
 
 
 def _in_node(p: HypertreeNode, body: Body, unit: Table) -> float:
@@ -114,7 +126,8 @@ def _in_node(p: HypertreeNode, body: Body, unit: Table) -> float:
     cost = p.join * (PROBE + PRODUCE)
     if len(p.atoms) > 2:
         reads = tuple(body.reads[i] for i in p.atoms)
-        cost = min(cost, _standard(Body(reads, needed=p.variables, once=body.once), unit))
+        best = Ordering(Body(reads, needed=p.variables, once=body.once), unit).best()
+        cost = min(cost, best.cost - best.sorting)
     return cost + p.rows * DEDUPLICATE
 
 

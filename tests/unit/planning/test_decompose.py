@@ -17,7 +17,7 @@ from modulog.language.parser import parse_program
 from modulog.planning.decompose import body_sizes, decompose
 from modulog.planning.hypertree import Decomposition
 from modulog.planning.normalise import normalise
-from modulog.planning.order_joins import Body
+from modulog.planning.order_joins import Body, Ordering
 from modulog.planning.plan import Clause
 from modulog.planning.worth import is_simple, weigh
 
@@ -174,7 +174,7 @@ def test_a_variable_that_no_atom_binds() -> None:
 def test_twelve_atoms_take_little_time(edges: Any) -> None:
     started = process_time()
     found, _ = decompose(of_edges(edges), even)
-    assert process_time() - started < 0.4
+    assert process_time() - started < 0.2
     assert found is not None and not violated(found)
 
 
@@ -182,7 +182,7 @@ def test_twelve_atoms_take_little_time(edges: Any) -> None:
 def test_thirty_atoms_by_the_heuristic(edges: Any, width: int) -> None:
     started = process_time()
     found, _ = decompose(of_edges(edges), even)
-    assert process_time() - started < 2
+    assert process_time() - started < 1
     assert found is not None and not violated(found)
     assert found.width <= width
 
@@ -219,7 +219,7 @@ def worth(text: str, facts: dict[str, Any]) -> Any:
     sizes = {a: r.relation.estimate("all") for a, r in zip(made.atoms, read.reads, strict=True)}
     found, _ = decompose(made, sizes.__getitem__)
     assert found is not None
-    return weigh(found, [read], UNIT)
+    return weigh(found, read, lambda: Ordering(read, UNIT).best().cost, UNIT)
 
 
 def pairs(rows: int, left: int, right: int, seed: int) -> Any:
@@ -250,3 +250,31 @@ def test_a_cycle_with_one_small_relation_does_not_pay() -> None:
     facts = {"r": pairs(100_000, 10_000, 10_000, 0), "s": pairs(2, 10_000, 10_000, 1)}
     found = worth("h(?a) :- s(?a, ?b), r(?b, ?c), r(?c, ?d), r(?d, ?a) .", facts)
     assert not found.pays, found
+
+
+def test_a_short_body_must_promise_half() -> None:
+    """Its plan may be a tree itself; tables have to pay for themselves."""
+    made = clause("h(?a) :- r(?a, ?b), r(?b, ?c), r(?c, ?d), r(?d, ?a) .")
+    read = body(made, {"r": pairs(20_000, 400, 400, 0)})
+    found, _ = decompose(made, lambda atom: read.reads[0].relation.estimate("all"))
+    assert found is not None
+    cost = weigh(found, read, lambda: 0.0, UNIT).decomposed
+    assert not weigh(found, read, lambda: 1.5 * cost, UNIT).pays
+    assert weigh(found, read, lambda: 2.5 * cost, UNIT).pays
+
+
+def test_the_plan_of_a_long_body_is_distrusted() -> None:
+    """Five petals: a plan that is estimated to cost a tenth of the tree may cost any multiple of it."""
+    made = clause("h(?s, ?t) :- " + ", ".join(f"r(?s, ?x{i}), r(?x{i}, ?t)" for i in range(5)) + " .")
+    read = body(made, {"r": pairs(20_000, 400, 400, 0)})
+    found, _ = decompose(made, lambda atom: read.reads[0].relation.estimate("all"))
+    assert found is not None
+    cost = weigh(found, read, lambda: 0.0, UNIT).decomposed
+    assert weigh(found, read, lambda: cost / 10, UNIT).pays
+    assert not weigh(found, read, lambda: cost / 1000, UNIT).pays
+
+
+def test_a_long_clique_is_one_node() -> None:
+    """The heuristic, too, prefers it to nodes that are products."""
+    found, _ = decompose(of_edges(clique(6)), lambda atom: Estimate(40_000, (10_000, 10_000)))
+    assert found is not None and not found.root.children and not violated(found)

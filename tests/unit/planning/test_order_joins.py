@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from contracts.implementations import Numbers
 from modulog.engines import protocol as p
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.evaluate import Compiler
-from modulog.planning.order_joins import Body, describe, order
+from modulog.planning.describe import describe
+from modulog.planning.order_joins import Body, order
 
 ENGINE = LocalEngine(Numbers(1_000_000))
 UNIT = ENGINE.table((), np.empty((0, 1), np.int32))
@@ -240,9 +241,9 @@ def test_long_bodies_are_ordered_in_time(shape: str, atoms: int, seconds: float)
         "clique": [(f"v{i}", f"v{j}") for i in range(9) for j in range(i)][:atoms],
     }[shape]
     reads = [p.Read((SMALL, MIDDLE, BIG)[i % 3], pair) for i, pair in enumerate(ends)]
-    began = perf_counter()
+    began = process_time()
     expr = order(Body(tuple(reads), (), (), ends[0]), UNIT)
-    assert perf_counter() - began < seconds
+    assert process_time() - began < seconds
     used = [e.relation for e in parts(expr) if isinstance(e, p.Read)]
     assert len(used) == atoms
     Compiler(ENGINE.values).compile(expr)
