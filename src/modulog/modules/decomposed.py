@@ -20,6 +20,7 @@ from modulog.engines.protocol import (
     Version,
     Work,
 )
+from modulog.language.model import Variable
 from modulog.modules.changes import Variant, lost, rederivation, won
 from modulog.modules.clauses import Evaluation, Occurrence, Prepared
 from modulog.modules.cross_node import Active
@@ -53,12 +54,29 @@ def decide(
         for atom, place, version in zip(clause.atoms, prepared.atoms, versions, strict=True)
     }
     recursive = [i for i, atom in enumerate(prepared.atoms) if atom.own]
-    tree, _ = decompose(clause, sizes.__getitem__, recursive)
+    spelled, prepared = _spelled_out(clause, prepared)
+    sizes |= dict(zip(spelled.atoms, map(sizes.__getitem__, clause.atoms), strict=True))
+    tree, _ = decompose(spelled, sizes.__getitem__, recursive)
     assert tree is not None
     orders = max(len(recursive), 1)
     if mode != "all" and not weigh(tree, standard.body, standard.estimate, prepared.unit, orders).pays:
         return standard
     return DecomposedClause(clause, prepared, tree, engine, source)
+
+
+def _spelled_out(clause: Clause, prepared: Prepared) -> tuple[Clause, Prepared]:
+    """The same with names for the anonymous arguments of recursive atoms, so that a node keeps them (see `narrowing`)."""
+    atoms, places = list(clause.atoms), list(prepared.atoms)
+    for i, (atom, place) in enumerate(zip(atoms, places, strict=True)):
+        if place.own and place.projected:
+            names = [f"_ {i} {j}" for j in range(len(place.args))]  # no variable of a program has a space
+            args = tuple(names[j] if a is None else a for j, a in enumerate(place.args))
+            terms = tuple(
+                Variable(names[j]) if a is None else t
+                for j, (a, t) in enumerate(zip(place.args, atom.terms, strict=True))
+            )
+            atoms[i], places[i] = replace(atom, terms=terms), replace(place, args=args)
+    return replace(clause, atoms=tuple(atoms)), replace(prepared, atoms=tuple(places))
 
 
 Pool = dict[object, NodeTable]
