@@ -27,7 +27,7 @@ NAMES = (
     "closures",
     "hypertree",
 )
-SPARK = ("spark_triples", "spark_rule_shapes", "spark_recursion", "spark_memory")
+SPARK = ("spark_triples", "spark_rule_shapes", "spark_recursion", "spark_closure", "spark_memory")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -50,9 +50,9 @@ def _answer(name: str, settings: Settings, path: Path, console: Console) -> None
     table, measured = report.new_table(name), []
     with path.open("a", encoding="utf-8") as file, console.status(name) as status:
         for experiment in question(settings):
-            if settings.named_only and not experiment.named:
-                continue
             what = f"{experiment.question}, {experiment.size}"
+            if (settings.named_only and not experiment.named) or settings.only.lower() not in what.lower():
+                continue
             status.update(what)
 
             def tell(run: Run, outcome: Outcome, what: str = what) -> None:
@@ -81,6 +81,7 @@ def _settings(options: argparse.Namespace, data: Path) -> Settings:
         data=data.resolve(),
         families=frozenset(systems) if systems else None,
         named_only=options.named,
+        only=options.only,
     )
 
 
@@ -103,6 +104,12 @@ def _parser() -> argparse.ArgumentParser:
         "--systems",
         metavar="A,B",
         help="only these: modulog, duckdb, nemo, clingo, pyarrow, pyoxigraph, reasonable, owlrl",
+    )
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="TEXT",
+        help="only what has this in its question or size, such as 'chain'",
     )
     parser.add_argument("--once", action="store_true", help="no repetitions of short runs")
     parser.add_argument(

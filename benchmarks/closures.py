@@ -132,9 +132,9 @@ def _relations(settings: Settings, large: bool) -> Iterator[Experiment]:
 
 
 def _cliques(settings: Settings, large: bool) -> Iterator[Experiment]:
-    members = 1_000 if large else 60
+    members, warm = (1_000, 400) if large else (60, 60)
     workload = Workload(SYMMETRIC, {"r": digraph(members, 5 * members)}, ("r",))
-    small = Workload(SYMMETRIC, {"r": digraph(60, 300)}, ("r",))
+    small = Workload(SYMMETRIC, {"r": digraph(warm, 5 * warm)}, ("r",))
     yield _experiment(
         settings, "cliques: clique", f"{members:,} members", workload, small, (COMPACT, OFF), "r", "r", large, reads=100,
         sample=members, expected={"r": members * members},

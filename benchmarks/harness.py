@@ -72,6 +72,8 @@ class Settings:
     data: Path
     families: frozenset[str] | None = None
     named_only: bool = False
+    only: str = ""
+    """What a question or its size must have in it."""
 
     @property
     def small(self) -> bool:

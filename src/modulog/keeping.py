@@ -194,7 +194,7 @@ def restore(
 ) -> tuple[Statistics, list[LiveStratum]] | None:
     """Put the relations of a store in their places; None if what follows must be computed again.
 
-    That is so if this version of Modulog, or the engine, keeps other relations than the one that wrote the store.
+    That is so if this version of Modulog, or the engine, keeps other relations than the one that wrote the store, or keeps them otherwise.
     """
     entries = list(zip(store.manifest.relations, relations, strict=True))
     facts.explicit.update({e.predicate: relation for e, relation in entries if e.role == "explicit"})
@@ -222,5 +222,7 @@ def restore(
     found = iter([relation for _, _, relation in kept])
     for live in strata:
         live.restore(found)
-        live.represent(rows)
+    if not all(live.represent(rows) for live in strata):
+        facts.forget_derived()
+        return None
     return replace(Statistics(), **store.manifest.statistics), strata

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -73,10 +72,8 @@ class Reasoner(Answering):
     def _begin(
         self, program: Program, folder: Path, switches: Switches, backend: Backend, progress: Observer | None
     ) -> None:
-        if not backend.engine.represents:
-            switches = replace(switches, storage="plain")
         self.program, self._folder, self._switches, self._backend = program, folder, switches, backend
-        self._plan = make_plan(program, switches)
+        self._plan = make_plan(program, switches, backend.engine.represents)
         self._facts = Facts(backend.engine, self._plan, backend)
         self._loader = Loader(self._facts, backend, program)
         self._observe = progress or silent

@@ -87,8 +87,8 @@ SHAPES = [chains, cycles, core, loops, sparse]
 class ClosurePair(Pair):
     """A relation that closes, and its model."""
 
-    def __init__(self, kind: str, seed: int) -> None:
-        super().__init__(ENGINE.relation("r", 2, kind), table, list(range(40)), seed)
+    def __init__(self, kind: str, seed: int, relation: Any = None, make: Any = table) -> None:
+        super().__init__(relation or ENGINE.relation("r", 2, kind), make, list(range(40)), seed)
         self.model: Any = ClosureModel(kind)
         self.kind = kind
 
@@ -97,9 +97,9 @@ class ClosurePair(Pair):
 
     def hand_in(self, seeds: list[Fact], edges: list[Fact]) -> None:
         relation: Any = self.relation
-        relation.schedule(table(seeds), 1)
+        relation.schedule(self.table(seeds, 2), 1)
         if self.kind.endswith("linear"):
-            relation.lead(table(edges))
+            relation.lead(self.table(edges, 2))
         self.model.schedule(seeds, edges)
 
     def step(self, name: str) -> None:
@@ -119,7 +119,7 @@ class ClosurePair(Pair):
             case "retract" if model.updating and not linear:
                 self.step("merge")
                 gone = self.part_of(model.seeds)
-                relation.retract(table(gone))
+                relation.retract(self.table(gone, 2))
                 model.seeds -= set(gone)
             case "begin" if not model.updating:
                 self.step("merge")

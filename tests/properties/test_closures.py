@@ -101,9 +101,16 @@ def changes(draw: st.DrawFn) -> tuple[list[int], list[tuple[Pairs, Pairs]]]:
 
 
 schemes = pytest.mark.parametrize(
-    ("bits", "effort", "kept", "hub"),
-    [(0, 1 << 40, 4, 64), (0, 1 << 40, 4, 1), (0, 1 << 40, 0, 1), (1 << 20, -1, 4, 64), (0, -1, 4, 64)],
-    ids=["intervals", "hub", "searches", "bits", "blocks"],
+    ("bits", "effort", "kept", "hub", "left"),
+    [
+        (0, 1 << 40, 4, 64, 32),
+        (0, 1 << 40, 4, 1, 32),
+        (0, 1 << 40, 4, 1, 1),
+        (0, 1 << 40, 0, 1, 32),
+        (1 << 20, -1, 4, 64, 32),
+        (0, -1, 4, 64, 32),
+    ],
+    ids=["intervals", "hub", "hub, few left", "searches", "bits", "blocks"],
 )
 """Each way to keep rows is forced in turn: what is chosen by size otherwise must not change an answer."""
 
@@ -115,6 +122,7 @@ def test_closure(
     effort: int,
     kept: int,
     hub: int,
+    left: int,
     steps: tuple[list[int], list[tuple[Pairs, Pairs]]],
     reflexive: bool,
     read: bool,
@@ -125,6 +133,7 @@ def test_closure(
         patch.object(rows, "BITS", bits),
         patch.object(rows, "PER_ELEMENT", kept),
         patch.object(hubs, "MEMBERS", hub),
+        patch.object(hubs, "MOST_LEFT", left),
         patch.object(hubs, "REST", 4 if hub > 1 else 100),
         patch.object(hubs, "SHARE", 8 if hub > 1 else 100),
         patch.object(rows.Rows, "_effort_allowed", lambda _: effort),

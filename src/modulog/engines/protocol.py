@@ -22,6 +22,9 @@ ModuleId = int
 EXPLICIT: ModuleId = -1
 """The source of explicit facts."""
 
+REPRESENTABLE = frozenset({"closures", "shared closures", "views"})
+"""What an engine may have schemes for: closures that are alone in their stratum, those that other recursive rules feed, unions and inverses."""
+
 # ---- Expressions -----------------------------------------------------------------------------------------------------
 # Identity is equality. A projection is what an engine evaluates again and again: it may keep there what it made of it.
 
@@ -403,7 +406,7 @@ class Engine(Protocol):
     """
 
     shares_rounds: bool
-    represents: bool  # whether it has other schemes than "plain"
+    represents: frozenset[str]  # those of REPRESENTABLE that it has schemes for
 
     @property
     def failures(self) -> Failures:

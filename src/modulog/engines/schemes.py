@@ -17,6 +17,9 @@ class Closing(Relation, Protocol):
     def consider(self, seeds: Table, edges: Table | None) -> bool:
         """Take all seeds and edges, if representing what follows is better than listing it; until then facts are listed."""
 
+    def holds(self, external: int) -> bool:
+        """Whether so many external facts can be represented; if they cannot, the facts are listed from now on, inside an update too."""
+
     def later(self, given: Callable[[], tuple[Table, Table | None]], rows: int) -> None:
         """Represent what follows from seeds and edges that are asked for at the first question, and are known to give so many facts."""
 

@@ -59,7 +59,7 @@ def fill_rows(
     member_last: Columns,
     single: Bits,
     bits: Bits,
-    counts: Integers,
+    counts: Columns,
 ) -> None:
     """The rows and their weights of components in an order with sons before fathers."""
     words = bits.shape[1]
@@ -99,7 +99,7 @@ def count_block(
     single: Bits,
     least: int,
     bits: Bits,
-    counts: Integers,
+    counts: Columns,
 ) -> None:
     """Add the weight of what each component reaches among the 512 numbers from `least` on."""
     for i in range(position, end):
@@ -130,7 +130,7 @@ def read_bits(
     member_last: Columns,
     members: Columns,
     bits: Bits,
-    counts: Integers,
+    counts: Columns,
     out: Columns,
     ends: Integers,
 ) -> tuple[int, int]:

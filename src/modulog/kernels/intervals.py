@@ -123,7 +123,7 @@ def write_nodes(row: Integers, m: int, nodes: Columns, out: Columns, filled: int
 
 
 @kernel
-def moved_rows(row_at: Integers, row_length: Columns, arena: Integers, out: Integers) -> int:
+def moved_rows(row_at: Columns, row_length: Columns, arena: Integers, out: Integers) -> int:
     """Copy all kept rows, one after the other, and note where each is; returns how many intervals they have."""
     o = 0
     for c in range(len(row_at)):

@@ -3,20 +3,15 @@
 Every node has a *position*, and rows are intervals of positions. Component c owns the intervals blocks[block_first[c] : block_last[c]]; its sons
 are targets[first[c] : last[c]]. Its kept row is arena[row_at[c] : row_at[c] + row_length[c]], sorted; row_at[c] is -1 where none is kept.
 
-One component may be the *hub*; *side* tells where the others are. What the hub reaches, itself included, is INSIDE. The row of a component ABOVE the hub
-leaves out what is inside, since it has all of it. What is BESIDE reaches something inside, but not the hub; what is APART reaches neither.
+A hub and the *side* of each component are what `sides` says.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from modulog.kernels.compiled import kernel
 from modulog.kernels.intervals import covers, tidy, unite, weight_of, write_nodes
+from modulog.kernels.sides import ABOVE, BESIDE, INSIDE, Bits, Sides, append_left, side_of
 from modulog.kernels.types import Columns, Integers, Mask
-
-Sides = NDArray[np.int8]
 
 EFFORT = 12
 """A row is kept if the search for it went over so many edges, and one more for each 16 intervals it has."""
@@ -24,11 +19,8 @@ EFFORT = 12
 EDGE = 8
 """An edge, which leads to another place in memory, costs as much as so many intervals, which lie side by side."""
 
-APART, INSIDE, ABOVE, BESIDE = 0, 1, 2, 3
-"""The sides of a hub."""
-
-FORCED = 2
-"""Said of a component that is due: it has changed, whatever its weight."""
+FORCED, BY_SON = 2, -1
+"""Said of a component that is due: it has changed, whatever its weight; or a son of it has changed."""
 
 POSITION, USED, MARK, SPENT = 0, 1, 2, 3
 """The entries of the state of a count: position in the order, intervals in the arena, the last mark, effort spent."""
@@ -45,7 +37,7 @@ def search_row(
     block_last: Columns,
     blocks: Integers,
     side: Sides,
-    row_at: Integers,
+    row_at: Columns,
     row_length: Columns,
     arena: Integers,
     stamps: Columns,
@@ -80,7 +72,7 @@ def search_row(
             if stamps[c] == mark:
                 continue
             stamps[c] = mark
-            if above and side[c] == INSIDE:
+            if above and side[c] >= INSIDE:
                 continue
             if n > 0 and covers(united, n, blocks[block_first[c]] >> 32):
                 continue
@@ -110,47 +102,6 @@ def follows(c: int, d: int, block_first: Columns, block_last: Columns, blocks: I
 
 
 @kernel
-def side_of(s: int, first: Columns, last: Columns, targets: Columns, side: Sides, hub: int) -> int:
-    """On which side of the hub a component is that is not inside, from the sides of its sons."""
-    result = APART
-    for e in range(first[s], last[s]):
-        c = targets[e]
-        if c == hub or side[c] == ABOVE:
-            return ABOVE
-        if side[c] != APART:
-            result = BESIDE
-    return result
-
-
-@kernel
-def spread_above(
-    first: Columns,
-    last: Columns,
-    targets: Columns,
-    side: Sides,
-    marked: Mask,
-    stack: Columns,
-    size: int,
-    budget: int,
-) -> int:
-    """Mark the components whose rows depend on those on the stack; ends like `graphs.spread`. The lists are those of fathers.
-
-    What is above the hub does not depend on what is inside.
-    """
-    while size > 0 and budget > 0:
-        size -= 1
-        v = stack[size]
-        budget -= 1 + last[v] - first[v]
-        for e in range(first[v], last[v]):
-            t = targets[e]
-            if not marked[t] and not (side[v] == INSIDE and side[t] == ABOVE):
-                marked[t] = True
-                stack[size] = t
-                size += 1
-    return size
-
-
-@kernel
 def count_rows(
     order: Columns,
     due: Sides,
@@ -158,6 +109,9 @@ def count_rows(
     first: Columns,
     last: Columns,
     targets: Columns,
+    father_first: Columns,
+    father_last: Columns,
+    fathers: Columns,
     loops: Mask,
     block_first: Columns,
     block_last: Columns,
@@ -166,9 +120,9 @@ def count_rows(
     hub: int,
     member_first: Columns,
     member_last: Columns,
-    counts: Integers,
+    counts: Columns,
     before: Integers,
-    row_at: Integers,
+    row_at: Columns,
     row_length: Columns,
     debts: Columns,
     arena: Integers,
@@ -181,32 +135,24 @@ def count_rows(
 ) -> None:
     """The weights of rows, for components in an order with sons before fathers, and the rows worth keeping.
 
-    A component is looked at if it is due or a son changed; it changed if that is forced, if it changed sides, or if its weight, or its weight with
+    A component is looked at if it is due, as it is once a son has changed; it changed if that is forced, if it changed sides, or if its weight, or its weight with
     itself, is not that of before[0] and before[1]. A debt is how many edges a search from a component whose row is not kept goes over. At most
     `limit` intervals of the arena are used. Ends after `budget` effort.
     """
     while state[0] < len(order) and budget > 0:
         s = int(order[state[0]])
+        state[0] += 1
         budget -= 1
+        if due[s] == 0:
+            continue
         start, end = int(first[s]), int(last[s])
         was = side[s]
-        if was != INSIDE:
+        if was < INSIDE:
             side[s] = side_of(s, first, last, targets, side, hub)
-        wanted = due[s] != 0 or was != side[s]
-        if not wanted:
-            for e in range(start, end):
-                c = targets[e]
-                if changed[c] and not (side[s] == ABOVE and side[c] == INSIDE):
-                    wanted = True
-                    break
-            budget -= end - start
-        if not wanted:
-            state[0] += 1
-            continue
         own = int(member_last[s] - member_first[s])
         kept, count, length, debt = False, 0, 0, 0
         searched = end - start > 1
-        if end - start == 0 or (end - start == 1 and targets[start] == hub):
+        if end - start == 0 or (end - start == 1 and side[s] == ABOVE and side[targets[start]] >= INSIDE):
             count, length, debt = (own, 1, end - start) if loops[s] else (0, 0, end - start)
         elif end - start == 1:
             c = int(targets[start])
@@ -251,7 +197,12 @@ def count_rows(
         counts[s] = count
         changed[s] = due[s] == FORCED or was != side[s] or count != before[0, s]
         changed[s] |= count + (0 if loops[s] else own) != before[1, s]
-        state[0] += 1
+        if changed[s]:
+            for e in range(father_first[s], father_last[s]):
+                f = fathers[e]
+                if due[f] == 0 and not (side[f] == ABOVE and side[s] >= INSIDE):
+                    due[f] = BY_SON
+            budget -= father_last[s] - father_first[s]
 
 
 @kernel
@@ -260,6 +211,8 @@ def read_rows(
     at: int,
     nodes: Columns,
     inside: Integers,
+    left: Columns,
+    reached: Bits,
     out: Columns,
     ends: Integers,
     first: Columns,
@@ -270,7 +223,7 @@ def read_rows(
     block_last: Columns,
     blocks: Integers,
     side: Sides,
-    row_at: Integers,
+    row_at: Columns,
     row_length: Columns,
     arena: Integers,
     stamps: Columns,
@@ -307,6 +260,8 @@ def read_rows(
             buffer,
         )
         above = side[components[at]] == ABOVE
+        if above:
+            m = append_left(components[at], m, left, reached, block_first, block_last, blocks, buffer[0])
         weight = weight_of(buffer[0], m) + (rest if above else 0)
         if filled + weight > len(out):
             return at, weight
@@ -325,6 +280,8 @@ def in_rows(
     sons: Columns,
     at: int,
     result: Mask,
+    left: Columns,
+    reached: Bits,
     first: Columns,
     last: Columns,
     targets: Columns,
@@ -333,7 +290,7 @@ def in_rows(
     block_last: Columns,
     blocks: Integers,
     side: Sides,
-    row_at: Integers,
+    row_at: Columns,
     row_length: Columns,
     arena: Integers,
     stamps: Columns,
@@ -365,6 +322,8 @@ def in_rows(
                 stack,
                 buffer,
             )
+            if side[s] == ABOVE:
+                m = append_left(s, m, left, reached, block_first, block_last, blocks, buffer[0])
             row = s
             budget -= EDGE * walked + merged
         inside = side[s] == ABOVE and side[sons[at]] == INSIDE

@@ -64,16 +64,15 @@ class LiveStratum:
         for module in self.modules:
             module.restore([next(relations) for _ in module.relations()])
 
-    def represent(self, rows: Mapping[Predicate, int]) -> None:
-        """What a store represents, with the number of its facts, is represented again; nothing is read yet."""
+    def represent(self, rows: Mapping[Predicate, int]) -> bool:
+        """What a store represents, with the number of its facts, is represented again; nothing is read yet. False if that cannot be."""
         (predicate, *_) = self.predicates
         if predicate not in rows:
-            return
+            return True
         if predicate in self.facts.viewing:
             self.facts.viewing[predicate].look()
-        for module in self.modules:
-            if isinstance(module, ExactClosure):
-                module.represent_later(rows[predicate])
+        closures = (module for module in self.modules if isinstance(module, ExactClosure))
+        return all(module.represent_later(rows[predicate]) for module in closures)
 
     def _entering(self, clause: Prepared) -> Prepared:
         """Nonrecursive clauses derive the external facts of a closure, others the facts of the predicate itself."""

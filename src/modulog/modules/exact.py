@@ -112,10 +112,12 @@ class ExactClosure:
             return False
         return self.closing.consider(self._given(version), self._edges(version))
 
-    def represent_later(self, rows: int) -> None:
-        """Let the relation represent its facts, so many of them, once somebody asks for them."""
-        assert self.closing is not None
+    def represent_later(self, rows: int) -> bool:
+        """Let the relation represent its facts, so many of them, once somebody asks for them; False if it cannot."""
+        if self.closing is None or not self.closing.holds(self._external()):
+            return False
         self.closing.later(lambda: (self._given("before"), self._edges("before")), rows)
+        return True
 
     def _given(self, version: Version) -> Table:
         """External facts, as the closure runs; that it is reflexive is the relation's to know."""
@@ -161,7 +163,7 @@ class ExactClosure:
 
         With `everything`, nothing is looked for that the change cannot have touched.
         """
-        if self.closing is not None and not self.closing.listed:
+        if self.closing is not None and not self.closing.listed and self.closing.holds(self._external()):
             self._maintain_structure(self.closing)
         elif self._has_grown() and self._represent("after"):
             return
@@ -169,6 +171,11 @@ class ExactClosure:
             self._maintain_components(everything)
         else:
             self._maintain_rows(self._sources() if everything else self._affected())
+
+    def _external(self) -> int:
+        """How many facts the closure now follows from."""
+        edges = 0 if self.plan.graph is None else self._graph[0].size("after")
+        return self.external.size("after") + edges
 
     def _has_grown(self) -> bool:
         """Whether there is so much more than before that listing what follows may have become too dear."""

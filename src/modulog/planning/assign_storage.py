@@ -11,18 +11,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from modulog.engines.protocol import REPRESENTABLE
 from modulog.language.model import Predicate
 from modulog.planning.plan import Link, ModulePlan, Stratum
 
 
 def assign_storage(
-    strata: tuple[Stratum, ...], views: Mapping[Predicate, tuple[Link, ...]], storage: str
+    strata: tuple[Stratum, ...],
+    views: Mapping[Predicate, tuple[Link, ...]],
+    storage: str,
+    represents: frozenset[str] = REPRESENTABLE,
 ) -> tuple[Stratum, ...]:
-    """Give every stratum its scheme."""
+    """Give every stratum its scheme, of those that the engine has."""
     if storage == "plain":
         return strata
     suffix = " auto" if storage == "auto" else ""
-    return tuple(_assigned(stratum, views, suffix) for stratum in strata)
+    assigned = (_assigned(stratum, views, suffix) for stratum in strata)
+    return tuple(new if _kind(new) in represents else old for old, new in zip(strata, assigned, strict=True))
+
+
+def _kind(stratum: Stratum) -> str:
+    """What is represented there."""
+    return "views" if stratum.view else "closures" if stratum.closure is not None else "shared closures"
 
 
 def _assigned(stratum: Stratum, views: Mapping[Predicate, tuple[Link, ...]], suffix: str) -> Stratum:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from modulog.engines.protocol import REPRESENTABLE
 from modulog.language.model import Program
 from modulog.language.triples import bridges
 from modulog.planning.assign_modules import assign_modules
@@ -58,6 +59,7 @@ class Switches:
 
 
 DEFAULT = Switches()
+LISTED = "listed: this engine has no views of unions and inverses"
 
 
 def _normalise(program: Program, plan: Plan, switches: Switches) -> Plan:
@@ -73,6 +75,11 @@ def _collapse(program: Program, plan: Plan, switches: Switches) -> Plan:
 
 def _find_views(program: Program, plan: Plan, switches: Switches) -> Plan:
     if not switches.compact:
+        return plan
+    if "views" not in plan.represents:
+        if switches.storage == "compact":
+            _, views, _ = find_views(plan.clauses, True)
+            plan.storage.update(dict.fromkeys(views, lambda: LISTED))
         return plan
     clauses, views, owners = find_views(plan.clauses, switches.storage == "compact")
     return replace(plan, clauses=clauses, views=views, owners=owners)
@@ -90,7 +97,7 @@ def _assign_modules(program: Program, plan: Plan, switches: Switches) -> Plan:
 
 def _assign_storage(program: Program, plan: Plan, switches: Switches) -> Plan:
     chosen = switches.storage if switches.compact else "plain"
-    return replace(plan, strata=assign_storage(plan.strata, plan.views, chosen))
+    return replace(plan, strata=assign_storage(plan.strata, plan.views, chosen, plan.represents))
 
 
 PASSES: tuple[Callable[[Program, Plan, Switches], Plan], ...] = (
@@ -103,8 +110,10 @@ PASSES: tuple[Callable[[Program, Plan, Switches], Plan], ...] = (
 )
 
 
-def make_plan(program: Program, switches: Switches = DEFAULT) -> Plan:
-    """Run every pass.
+def make_plan(
+    program: Program, switches: Switches = DEFAULT, represents: frozenset[str] = REPRESENTABLE
+) -> Plan:
+    """Run every pass, for an engine that can represent some kinds of relations.
 
     >>> from modulog.language.parser import parse_program
     >>> print(make_plan(parse_program("p(?x, ?z) :- p(?x, ?y), e(?y, ?z) . p(?x, ?y) :- e(?x, ?y) .")))
@@ -114,7 +123,7 @@ def make_plan(program: Program, switches: Switches = DEFAULT) -> Plan:
       module right-linear closure
         p(?x, ?z) :- p(?x, ?y), e(?y, ?z) .
     """
-    plan = Plan((), predicates=frozenset(program.predicates()))
+    plan = Plan((), predicates=frozenset(program.predicates()), represents=represents)
     for run in PASSES:
         plan = run(program, plan, switches)
     return plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from modulog.engines.protocol import REPRESENTABLE
 from modulog.language.model import Atom, Comparison, Expression, Predicate, Rule, Variable
 from modulog.language.printer import print_atom, print_rule
 from modulog.terms.model import Constant
@@ -135,6 +136,7 @@ class Plan:
     owners: dict[Predicate, Predicate] = field(default_factory=dict)
     storage: dict[Predicate, Callable[[], str]] = field(default_factory=dict)
     trees: dict[int, object] = field(default_factory=dict)
+    represents: frozenset[str] = REPRESENTABLE  # by the engine
 
     def constants(self) -> set[Constant]:
         """Every constant of the clauses."""

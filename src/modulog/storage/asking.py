@@ -7,6 +7,7 @@ import numpy as np
 from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.delta import Change
 from modulog.storage.linear import Seeded
+from modulog.storage.lists import distinct
 from modulog.storage.pairs import (
     NO_IDS,
     BothWays,
@@ -45,11 +46,14 @@ def sizes(pairs: Pairs, ids: Columns, column: int) -> Integers:
     if isinstance(pairs, Turned):
         return sizes(pairs.pairs, ids, 1 - column)
     if isinstance(pairs, State):
-        counted = (pairs.back if column else pairs.rows).counts is not None
+        counted = (pairs.back if column else pairs.rows).counted
         if counted or len(ids) > FEW:
             return pairs.row_sizes(pairs.nodes.find(ids), column)
     if isinstance(pairs, BothWays) and len(ids) > FEW:
         return pairs.sizes(ids)
+    if isinstance(pairs, Together):
+        total: Integers = np.sum([sizes(part, ids, column) for part in pairs.apart()], axis=0)
+        return total
     values, counts = _counted(pairs, ids, column)
     if not len(values):
         return np.zeros(len(ids), np.int64)
@@ -59,11 +63,11 @@ def sizes(pairs: Pairs, ids: Columns, column: int) -> Integers:
 
 def _counted(pairs: Pairs, ids: Columns, column: int) -> tuple[Columns, Integers]:
     """Sorted ids with their counts: of all pairs, or by reading only those that have one of a few ids."""
-    if len(ids) > FEW:
+    if len(ids) > FEW and not isinstance(pairs, Selected):
         values, counts = pairs.count_by(column)
         order = np.argsort(values, kind="stable")
         return values[order], counts[order]
-    asked = np.unique(ids)
+    asked = distinct(ids)
     pieces = pairs.scan(None, asked) if column else pairs.scan(asked)
     return added_up(piece[column] for piece in pieces)
 
@@ -91,8 +95,8 @@ def _really_touched(pairs: Pairs, ids: Columns, column: int) -> Mask:
     several = isinstance(pairs, Difference | Seeded) and len(ids) > FEW
     if several or isinstance(pairs, State | Change | BothWays):
         return np.isin(ids, pairs.distinct(column))
-    asked = np.unique(ids)
+    asked = distinct(ids)
     found = [NO_IDS]
     for piece in pairs.scan(None, asked) if column else pairs.scan(asked):
-        found.append(np.unique(piece[column]))
+        found.append(distinct(piece[column]))
     return np.isin(ids, np.concatenate(found))

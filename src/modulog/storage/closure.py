@@ -26,8 +26,8 @@ rows are read once, in pieces, for the sources that both a deletion and an addit
 
 What an update costs: some arrays with an entry for each node are copied (about 30 ms for 700,000), the lists of nodes and components that changed are appended
 to pools that all states share, and rows are computed again where they really change, as far as counts were asked for before. Rows above a hub (see `hub`)
-leave out what the hub reaches, so that they stay when an edge inside changes; only a member that leaves or enters the hub costs the rows of all that reach it otherwise,
-which may be most of them.
+leave out what the hub reaches, so that they stay when an edge inside changes, and when a few members leave it or come back; only what enters the hub for the first time
+costs the rows of all that reach it otherwise, which may be most of them.
 
 Where the paper's cases went: an edge inside a component or between components that reach each other already (forward edge) is kept and changes no row;
 a cross edge, a new child, a new parent and two new nodes make the father due; a back edge merges all that lies between. After a deletion a
@@ -73,6 +73,7 @@ class Closure:
 
     def __init__(self, reflexive: bool = False, symmetric: bool = False) -> None:
         self._reflexive, self._symmetric = reflexive, symmetric
+        self._fresh = True  # the state was computed from its edges alone
         self.nodes = Nodes()
         self.state = self._afresh(Edges.of(np.empty(0, np.int64), 0, symmetric))
         self.before = self.state
@@ -133,13 +134,14 @@ class Closure:
         old, graph = self.state, revised.graph
         if graph.unused > 1000 + graph.size // 4:
             return self._become(self._afresh(edges), direction)
-        rows = None
-        if old.rows.counts is not None:
+        self._fresh, rows = False, None
+        if old.rows.counted:
             rows = old.rows.follow(graph, revised.due, edges)
         return self._become(State(self.nodes, edges, graph, revised.levels, rows), direction)
 
     def _afresh(self, edges: Edges) -> State:
         """The state of some edges, computed from them alone."""
+        self._fresh = True
         return State(self.nodes, edges, Condensation.of(edges, self._reflexive), Levels())
 
     def _become(self, state: State, direction: Direction) -> Delta:
@@ -154,6 +156,11 @@ class Closure:
         """The last change is over: give up the state before it, and what only searches need."""
         self.before = self.state
         self.state.rest()
+        self.nodes.rest()
+        if self._fresh:
+            # Only updates need the inverse graphs, and then keep them.
+            self.state.edges.rest()
+            self.state.graph.rest()
 
     @property
     def bytes(self) -> int:

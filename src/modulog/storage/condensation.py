@@ -80,6 +80,10 @@ class Condensation:
         """The condensed graph turned round, if that was done already."""
         return self._up
 
+    def rest(self) -> None:
+        """Give up the graph turned round, until it is asked for again."""
+        self._up = None
+
     @property
     def bytes(self) -> int:
         """Bytes held."""

@@ -11,10 +11,10 @@ import numpy as np
 from modulog.kernels import products
 from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.edges import packed, unpacked
-from modulog.storage.lists import Lists
+from modulog.storage.lists import Lists, distinct
 from modulog.storage.nodes import Nodes
 from modulog.storage.rows import Rows
-from modulog.storage.state import CHUNK, State, distinct_nodes, grouped, multiplied
+from modulog.storage.state import CHUNK, State, grouped, multiplied
 
 NONE = np.empty(0, np.int32)
 
@@ -168,7 +168,7 @@ class Change:
         ends = ends[has.graph.loops[has.graph.component[ends]]]
         known = ends < lacks.n
         known[known] = lacks.graph.loops[lacks.graph.component[ends[known]]]
-        return distinct_nodes(np.concatenate([found, ends[~known]]))
+        return distinct(np.concatenate([found, ends[~known]]))
 
     def contains(self, pairs: Columns) -> Mask:
         """Which of the pairs (an array of two rows of ids) are here."""
@@ -204,7 +204,7 @@ class Change:
         """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a time."""
         has = self._has
         if sources is None and targets is not None:
-            nodes = distinct_nodes(has.nodes.find(targets))
+            nodes = distinct(has.nodes.find(targets))
             for piece in self._expand(
                 has.back, self._lacks.back, nodes[(nodes >= 0) & (nodes < has.n)], limit
             ):
@@ -212,7 +212,7 @@ class Change:
             return
         nodes = self.nodes
         if sources is not None:
-            asked = distinct_nodes(has.nodes.find(sources))
+            asked = distinct(has.nodes.find(sources))
             nodes = asked[np.isin(asked, nodes)]
         for piece in self._expand(has.rows, self._lacks.rows, nodes, limit):
             if targets is not None:
@@ -305,7 +305,7 @@ class Delta:
     @property
     def sources(self) -> Columns:
         """The nodes whose rows may differ, sorted."""
-        return distinct_nodes(np.concatenate([self.come.nodes, self.gone.nodes]))
+        return distinct(np.concatenate([self.come.nodes, self.gone.nodes]))
 
 
 def changed_nodes(small: State, large: State) -> Columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,17 +13,30 @@ from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.lists import Lists
 
 
-class Edges(NamedTuple):
-    """A graph with its inverse."""
+@dataclass(slots=True)
+class Edges:
+    """A graph with its inverse, which is made when it is asked for; a symmetric graph is given as its own."""
 
     out: Lists
-    into: Lists
+    _into: Lists | None = None
 
     @staticmethod
     def of(words: Integers, n: int, symmetric: bool = False) -> Edges:
         """The graph of n nodes with sorted, distinct edges; a symmetric one is its own inverse."""
         out = Lists.of(*graphs.adjacency(words, n))
-        return Edges(out, out if symmetric else out.transposed())
+        return Edges(out, out if symmetric else None)
+
+    @property
+    def into(self) -> Lists:
+        """The graph turned round."""
+        if self._into is None:
+            self._into = self.out.transposed()
+        return self._into
+
+    def rest(self) -> None:
+        """Give up the inverse, until it is asked for again."""
+        if self._into is not self.out:
+            self._into = None
 
     def __len__(self) -> int:
         return self.out.count
@@ -56,7 +69,7 @@ class Edges(NamedTuple):
     @property
     def bytes(self) -> int:
         """Bytes held."""
-        return self.out.bytes + (0 if self.into is self.out else self.into.bytes)
+        return self.out.bytes + (0 if self._into is None or self._into is self.out else self._into.bytes)
 
 
 def packed(sources: Columns, targets: Columns) -> Integers:

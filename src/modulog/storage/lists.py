@@ -16,6 +16,12 @@ SPARE = 4096
 """So many numbers of lists that were replaced are always allowed to stay in a pool."""
 
 
+def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Sorted, each once; `numpy.unique` hashes, which takes far longer."""
+    numbers = np.sort(numbers)
+    return numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])] if len(numbers) else numbers
+
+
 class Pool:
     """The numbers of lists: appended only, so that every value that has some of them stays valid."""
 
@@ -28,6 +34,10 @@ class Pool:
         result = Pool(np.empty(room, kind))
         result.used = 0
         return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy elsewhere needs no room."""
+        return {"numbers": self.numbers[: self.used].copy(), "used": self.used}
 
     @property
     def bytes(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from modulog.kernels import graphs
 from modulog.kernels.types import Columns
 
-SLICE = 1 << 14
+SLICE = 1 << 12
 
 
 class Nodes:
@@ -49,10 +49,14 @@ class Nodes:
             ids = np.empty(max(size, 3 * len(self._ids) // 2), np.int32)
             ids[: self.count] = self.ids
             self._ids = ids
-        if 2 * size > len(self._slots):
-            self._bits = (2 * size).bit_length()
+        if 3 * size > 2 * len(self._slots):
+            self._bits = (3 * size // 2).bit_length()
             self._slots = np.full(1 << self._bits, -1, np.int32)
             graphs.enter_nodes(self._slots, self._bits, self._ids, 0, self.count)
+
+    def rest(self) -> None:
+        """Give up room for more."""
+        self._ids = self.ids.copy() if self.count else self._ids
 
     @property
     def bytes(self) -> int:

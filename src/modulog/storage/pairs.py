@@ -14,6 +14,7 @@ import numpy as np
 
 from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.delta import Change
+from modulog.storage.lists import distinct
 from modulog.storage.state import CHUNK, State
 
 LOOK = 1 << 12
@@ -283,8 +284,9 @@ class Together:
         self.disjoint = disjoint
         self._count: int | None = None
 
-    def _rest(self) -> Iterator[Pairs]:
-        """What each set but the first adds."""
+    def apart(self) -> Iterator[Pairs]:
+        """What each set adds to those before it."""
+        yield self.parts[0]
         for at in range(1, len(self.parts)):
             if self.disjoint:
                 yield self.parts[at]
@@ -302,14 +304,14 @@ class Together:
 
     def count(self) -> int:
         if self._count is None:
-            self._count = self.parts[0].count() + sum(part.count() for part in self._rest())
+            self._count = sum(part.count() for part in self.apart())
         return self._count
 
     def count_by(self, column: int) -> tuple[Columns, Integers]:
-        return merged([part.count_by(column) for part in (self.parts[0], *self._rest())])
+        return merged([part.count_by(column) for part in self.apart()])
 
     def distinct(self, column: int) -> Columns:
-        return np.unique(np.concatenate([part.distinct(column) for part in self.parts]))
+        return distinct(np.concatenate([part.distinct(column) for part in self.parts]))
 
     def contains(self, pairs: Columns) -> Mask:
         found = self.parts[0].contains(pairs)
@@ -321,7 +323,7 @@ class Together:
     def scan(
         self, sources: Columns | None = None, targets: Columns | None = None, limit: int = CHUNK
     ) -> Iterator[Columns]:
-        for part in (self.parts[0], *self._rest()):
+        for part in self.apart():
             yield from part.scan(sources, targets, limit)
 
 

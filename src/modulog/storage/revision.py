@@ -15,7 +15,7 @@ from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.condensation import Condensation, marked_from, sons_of, strong_components
 from modulog.storage.edges import Edges, packed, turned, unpacked
 from modulog.storage.levels import Levels
-from modulog.storage.lists import Lists
+from modulog.storage.lists import Lists, distinct
 
 NONE = np.empty(0, np.int32)
 
@@ -72,14 +72,8 @@ def with_more(old: Condensation, edges: Edges, come: Integers, levels: Levels, r
     if len(groups.keys):
         fathers_of_renamed = groups.component[_fathers(edges, groups.renamed)]
         new, more = _revised(new, edges, groups, [fathers_of_renamed], reflexive)
-        levels, due = levels.without(groups.members), distinct_numbers(np.concatenate([due, more]))
+        levels, due = levels.without(groups.members), distinct(np.concatenate([due, more]))
     return Revised(new, levels, due)
-
-
-def distinct_numbers(numbers: Columns) -> Columns:
-    """Sorted, each once."""
-    numbers = np.sort(numbers)
-    return numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])] if len(numbers) else numbers
 
 
 def _same(old: Condensation) -> Regrouped:
@@ -187,7 +181,7 @@ def _revised(
 ) -> tuple[Condensation, Columns]:
     """The condensation with other groups of nodes, for which all but the touched components have the sons they had; what is due."""
     size, keys = groups.size, groups.keys
-    due = distinct_numbers(np.concatenate([keys, *touched]))
+    due = distinct(np.concatenate([keys, *touched]))
     members = old.members.replaced(size, keys, groups.starts, groups.members)
     starts, words = intervals.blocks_of(groups.starts, groups.members, groups.position)
     blocks = old.blocks.replaced(size, keys, starts, words)

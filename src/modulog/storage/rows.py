@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from modulog.kernels import bitrows, intervals
+from modulog.kernels import bitrows, intervals, sides
 from modulog.kernels import rows as kernels
 from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage import hub as hubs
@@ -37,8 +37,12 @@ PER_ELEMENT = 4
 """Intervals that may be kept for each component and each edge of a large graph; small ones, which are searched fast anyway, keep fewer."""
 
 
+MOST = 1 << 29
+"""Intervals that are ever kept: where one lies has 31 bits, and as many may wait to be left behind."""
+
+
 class Scratch:
-    """Arrays that a search needs, one entry for each component, kept between searches."""
+    """Arrays that a search needs, one entry for each component; given up after it."""
 
     def __init__(self, size: int, nodes: int) -> None:
         self.stamps = np.zeros(size, np.int32)
@@ -61,13 +65,12 @@ class Rows:
     def __init__(self, graph: Condensation, adjacency: Lists) -> None:
         self.graph, self.adjacency = graph, adjacency
         self._hub = hubs.no_hub(graph.size)
-        self._weights: Integers | None = None  # without what is inside, above a hub
-        self._counts: Integers | None = None
+        self._weights: Columns | None = None  # without what is left out, above a hub
         self._scheme: Literal["intervals", "bits", "blocks"] = "intervals"
         self._bits: bitrows.Bits | None = None
         self._arena = Pool.empty(0, np.int64)
         self._kept = 0  # intervals of rows that are kept
-        self._row_at = np.full(graph.size, -1, np.int64)
+        self._row_at = np.full(graph.size, -1, np.int32)
         self._row_length = np.zeros(graph.size, np.int32)
         self._debts = np.zeros(graph.size, np.int32)
         self._scratch: Scratch | None = None
@@ -75,30 +78,32 @@ class Rows:
         self.changed: Mask | None = None
         """After `follow`: the components whose kept or searched rows differ from those before, whatever happened inside a hub; None if all may."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy elsewhere searches with arrays of its own."""
+        return {**self.__dict__, "_scratch": None}
+
     # ---- counting ----------------------------------------------------------------------------------------------------
 
     @property
-    def counts(self) -> Integers | None:
-        """How many nodes each component reaches, if that was counted already."""
-        return None if self._weights is None else self.count()
+    def counted(self) -> bool:
+        """Whether rows were counted already."""
+        return self._weights is not None
 
-    def count(self) -> Integers:
-        """How many nodes each component reaches; computed once."""
-        if self._counts is None:
-            weights, hub = self._weigh(), self._hub
-            self._counts = weights
-            if hub.component >= 0:
-                self._counts = weights + np.where(hub.side == kernels.ABOVE, hub.weight, 0)
-        return self._counts
+    def count(self, components: Columns | None = None) -> Integers:
+        """How many nodes each component reaches, or some of them."""
+        weights, hub = self._weigh(), self._hub
+        if components is None:
+            components = np.arange(self.graph.size, dtype=np.int32)
+        left = self.graph.sizes[hub.left]
+        return sides.whole_weights(components, weights, hub.side, hub.weight, hub.reached, left)
 
-    def _weigh(self) -> Integers:
+    def _weigh(self) -> Columns:
         if self._weights is None:
             graph = self.graph
-            self._weights = np.zeros(graph.size, np.int64)
+            self._weights = np.zeros(graph.size, np.int32)
             order = self._order(np.ones(graph.size, np.bool_))
             if self._scheme == "intervals":
-                down = self.adjacency is graph.down
-                self._hub = hubs.choose(graph, self.adjacency, graph.up if down else graph.down)
+                self._hub = hubs.choose(graph, self.adjacency, self._fathers)
                 before, due = np.full((2, graph.size), -1, np.int64), np.ones(graph.size, np.int8)
                 if not self._count_intervals(order, due, before):
                     self._give_up_intervals()
@@ -106,6 +111,11 @@ class Rows:
             if self._scheme != "intervals":
                 self._count_bits(order)
         return self._weights
+
+    @property
+    def _fathers(self) -> Lists:
+        graph = self.graph
+        return graph.up if self.adjacency is graph.down else graph.down
 
     def _order(self, wanted: Mask) -> Columns:
         if self.adjacency is self.graph.down:
@@ -122,9 +132,11 @@ class Rows:
 
     def _limit(self) -> int:
         elements = self.graph.size + self.adjacency.count
-        return 4096 * min(1, PER_ELEMENT) + elements * min(PER_ELEMENT, 1 + (elements >> 18))
+        return min(
+            4096 * min(1, PER_ELEMENT) + int(elements * min(PER_ELEMENT, 0.75 + (elements >> 18))), MOST
+        )
 
-    def _count_intervals(self, order: Columns, due: kernels.Sides, before: Integers) -> bool:
+    def _count_intervals(self, order: Columns, due: sides.Sides, before: Integers) -> bool:
         """Count the rows that are due or whose sons changed; False if that takes too long."""
         assert self._weights is not None
         graph, arena, scratch, hub = self.graph, self._arena, self._search_arrays(), self._hub
@@ -133,10 +145,10 @@ class Rows:
         self._kept -= self._kept_of(order)
         limit, allowed = arena.used + self._limit() - self._kept, self._effort_allowed()
         if limit > len(arena.numbers):
-            arena.make_room(max(limit, 2 * self._limit()))
+            arena.make_room(max(limit, 3 * self._limit()))
         while state[kernels.POSITION] < len(order):
             kernels.count_rows(
-                order, due, changed, *self.adjacency.arrays, graph.loops, *graph.blocks.arrays, hub.side, hub.component,
+                order, due, changed, *self.adjacency.arrays, *self._fathers.arrays, graph.loops, *graph.blocks.arrays, hub.side, hub.component,
                 graph.members.first, graph.members.last, self._weights, before, self._row_at, self._row_length, self._debts,
                 arena.numbers, limit, scratch.stamps, scratch.stack, scratch.buffer, state, min(STEPS, allowed + 64),
             )  # fmt: skip
@@ -158,14 +170,14 @@ class Rows:
         if arena.used > 2 * self._kept + 4096 and (
             2 * arena.used > 3 * self._limit() or room > len(arena.numbers)
         ):
-            self._arena = Pool.empty(2 * self._limit(), np.int64)
+            self._arena = Pool.empty(3 * self._limit(), np.int64)
             self._arena.used = intervals.moved_rows(
                 self._row_at, self._row_length, arena.numbers, self._arena.numbers
             )
 
     def _give_up_intervals(self) -> None:
         self._arena, self._kept, self._hub = Pool.empty(0, np.int64), 0, hubs.no_hub(self.graph.size)
-        self._row_at = np.full(self.graph.size, -1, np.int64)
+        self._row_at = np.full(self.graph.size, -1, np.int32)
         self._scheme = "bits" if self._few_bits() else "blocks"
 
     def _count_bits(self, order: Columns) -> None:
@@ -207,23 +219,24 @@ class Rows:
         assert self._weights is not None
         new = Rows(graph, graph.down)
         new._scheme = self._scheme
-        hub = hubs.follow(self._hub, self.graph, graph, edges)
-        if self._scheme == "blocks" or hub is None:
+        followed = hubs.follow(self._hub, self.graph, graph, edges)
+        if self._scheme == "blocks" or followed is None:
             new.count()
             return new
-        new._hub, forced = hub
+        new._hub = followed.hub
         urgent = np.zeros(graph.size, np.int8)
         urgent[due] = 1
-        if forced is not None:
-            urgent[forced] = kernels.FORCED
+        urgent[followed.forced] = kernels.FORCED
         order = new._order(new._dependent(urgent > 0))
         size = self.graph.size
-        new._weights = np.zeros(graph.size, np.int64)
+        new._weights = np.zeros(graph.size, np.int32)
         new._weights[:size] = self._weights
         if self._bits is not None:
             new._follow_bits(self._bits, order)
         else:
             new._follow_intervals(self, order, urgent)
+            if new.changed is not None:
+                new.changed[followed.touched] = True
         return new
 
     def _dependent(self, marked: Mask) -> Mask:
@@ -232,10 +245,10 @@ class Rows:
         stack, size = np.empty(len(marked), np.int32), len(start)
         stack[:size] = start
         while size:
-            size = kernels.spread_above(*self.graph.up.arrays, self._hub.side, marked, stack, size, STEPS)
+            size = sides.spread_above(*self.graph.up.arrays, self._hub.side, marked, stack, size, STEPS)
         return marked
 
-    def _follow_intervals(self, old: Rows, order: Columns, urgent: kernels.Sides) -> None:
+    def _follow_intervals(self, old: Rows, order: Columns, urgent: sides.Sides) -> None:
         assert self._weights is not None
         graph, size = old.graph, old.graph.size
         self._arena, self._kept = old._arena, old._kept
@@ -290,6 +303,7 @@ class Rows:
                 done = came
             yield at, at + done, out[: ends[done - 1]], ends[:done]
             at += done
+        self._scratch = None
 
     def _read(self, part: Columns, at: int, out: Columns, ends: Integers) -> tuple[int, int]:
         graph = self.graph
@@ -297,7 +311,7 @@ class Rows:
             return bitrows.read_bits(part, at, *graph.members.arrays, self._bits, self._weights, out, ends)
         scratch, hub = self._search_arrays(), self._hub
         return kernels.read_rows(
-            part, at, graph.nodes, hub.inside, out, ends, *self.adjacency.arrays, graph.loops, *graph.blocks.arrays,
+            part, at, graph.nodes, hub.inside, hub.left, hub.reached, out, ends, *self.adjacency.arrays, graph.loops, *graph.blocks.arrays,
             hub.side, self._row_at, self._row_length, self._arena.numbers, scratch.stamps, scratch.marks(len(part)), scratch.stack,
             scratch.buffer, STEPS,
         )  # fmt: skip
@@ -307,7 +321,7 @@ class Rows:
         if self._bits is not None:
             return bitrows.in_bits(sources, sons, self._bits)
         side = self._hub.side
-        result: Mask = (side[sources] == kernels.ABOVE) & (side[sons] == kernels.INSIDE)
+        result: Mask = (side[sources] == sides.ABOVE) & (side[sons] == sides.INSIDE)
         asked = np.flatnonzero(~result)
         if len(asked) > MANY_ASKED:
             asked = asked[self._possible(sources[asked], sons[asked])]
@@ -329,13 +343,14 @@ class Rows:
     def _searched(self, sources: Columns, sons: Columns) -> Mask:
         """The same for sources in order, by searches."""
         found = np.zeros(len(sources), np.bool_)
-        graph, scratch, at = self.graph, self._search_arrays(), 0
+        graph, hub, scratch, at = self.graph, self._hub, self._search_arrays(), 0
         while at < len(sources):
             at = kernels.in_rows(
-                sources, sons, at, found, *self.adjacency.arrays, graph.loops, *graph.blocks.arrays,
-                self._hub.side, self._row_at, self._row_length, self._arena.numbers, scratch.stamps,
+                sources, sons, at, found, hub.left, hub.reached, *self.adjacency.arrays, graph.loops, *graph.blocks.arrays,
+                hub.side, self._row_at, self._row_length, self._arena.numbers, scratch.stamps,
                 scratch.marks(len(sources)), scratch.stack, scratch.buffer, STEPS,
             )  # fmt: skip
+        self._scratch = None
         return found
 
     @property
@@ -343,14 +358,12 @@ class Rows:
         """Which nodes are inside the hub; none without one."""
         if self._hub.component < 0:
             return np.zeros(len(self.graph.component), np.bool_)
-        found: Mask = (self._hub.side == kernels.INSIDE)[self.graph.component]
+        found: Mask = (self._hub.side == sides.INSIDE)[self.graph.component]
         return found
 
     def rest(self) -> None:
         """Give up what only searches need, and what follows from the rest at once."""
         self._scratch = self.changed = self._entered = None
-        if self._hub.component >= 0:
-            self._counts = None
 
     @property
     def bytes(self) -> int:
@@ -361,10 +374,9 @@ class Rows:
             self._debts,
             self._hub.side,
             self._hub.inside,
+            self._hub.reached,
         ]
         arrays += [part for part in (self._bits, self._weights) if part is not None]
-        if self._counts is not None and self._counts is not self._weights:
-            arrays.append(self._counts)
         if self._scratch is not None:
             arrays += [self._scratch.stamps, self._scratch.stack, self._scratch.buffer]
         return self._arena.bytes + sum(int(array.nbytes) for array in arrays)

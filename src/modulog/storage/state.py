@@ -11,7 +11,7 @@ from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.condensation import Condensation
 from modulog.storage.edges import Edges
 from modulog.storage.levels import Levels
-from modulog.storage.lists import Lists
+from modulog.storage.lists import Lists, distinct
 from modulog.storage.nodes import Nodes
 from modulog.storage.rows import Rows
 
@@ -52,10 +52,10 @@ class State:
 
     def row_sizes(self, nodes: Columns, column: int = 0) -> Integers:
         """How many pairs have each node in a column; nodes that are not there yet have none."""
-        counts = (self.back if column else self.rows).count()
         result = np.zeros(len(nodes), np.int64)
         known = (nodes >= 0) & (nodes < self.n)
-        result[known] = counts[self.graph.component[nodes[known]]]
+        rows = self.back if column else self.rows
+        result[known] = rows.count(self.graph.component[nodes[known]])
         return result
 
     def all_row_sizes(self) -> Integers:
@@ -120,7 +120,7 @@ class State:
 
     def _known(self, ids: Columns) -> Columns:
         nodes = self.nodes.find(ids)
-        return distinct_nodes(nodes[(nodes >= 0) & (nodes < self.n)])
+        return distinct(nodes[(nodes >= 0) & (nodes < self.n)])
 
     def _expand(self, rows: Rows, nodes: Columns, limit: int, everything: bool = False) -> Iterator[Columns]:
         lists = self.graph.members
@@ -143,12 +143,6 @@ class State:
         """Bytes held, without the nodes."""
         held = self.edges.bytes + self.graph.bytes + self.levels.bytes + self.rows.bytes
         return held + (self._back.bytes if self._back else 0)
-
-
-def distinct_nodes(nodes: Columns) -> Columns:
-    """Sorted, each once."""
-    nodes = np.sort(nodes)
-    return nodes[np.concatenate([[True], nodes[1:] != nodes[:-1]])] if len(nodes) else nodes
 
 
 def grouped(nodes: Columns, keys: Integers | Columns) -> tuple[Columns, Columns, Columns]:

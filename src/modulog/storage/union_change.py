@@ -14,6 +14,7 @@ import numpy as np
 
 from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.edges import packed
+from modulog.storage.lists import distinct
 from modulog.storage.pairs import (
     BothWays,
     Nothing,
@@ -119,7 +120,7 @@ class Growth:
             piece = np.ascontiguousarray(piece[:, _in_any(changes, piece)])
             piece = piece[:, self.others.contains(piece) & ~own.contains(piece)]
             found.append(packed(piece[0], piece[1]))
-        return len(np.unique(np.concatenate(found)))
+        return len(distinct(np.concatenate(found)))
 
     def _listed(self) -> Iterator[Columns]:
         """The pairs of P, some perhaps more than once."""
@@ -153,7 +154,7 @@ def touched_ids(pairs: Pairs, column: int) -> Columns:
         case Turned():
             return touched_ids(pairs.pairs, 1 - column)
         case Together():
-            return np.unique(np.concatenate([touched_ids(part, column) for part in pairs.parts]))
+            return distinct(np.concatenate([touched_ids(part, column) for part in pairs.parts]))
         case Difference():
             return touched_ids(pairs.pairs, column)
     return pairs.distinct(column)

@@ -18,6 +18,7 @@ from modulog.engines.protocol import Memory, ModuleId, Relation, Table, Version
 from modulog.errors import InternalError
 from modulog.kernels.types import Columns
 from modulog.storage.delta import Delta
+from modulog.storage.lists import distinct
 from modulog.storage.pairs import NOTHING, Pairs, together, without
 
 FEW_PAIRS = (
@@ -102,6 +103,10 @@ class ClosureRelation(CompactRelation):
         if self._update is None:
             self._next = delta
         self.structure = made
+        return True
+
+    def holds(self, external: int) -> bool:
+        """Always: they are here anyway."""
         return True
 
     def _is_worth(self, made: Structure) -> bool:
@@ -359,5 +364,5 @@ def _ids(rows: Table | None) -> Columns:
 
 def _nodes(parts: list[Columns], most: int) -> Columns:
     """The different nodes of all parts that a state knows, sorted."""
-    found = np.unique(np.concatenate(parts)).astype(np.int32)
+    found = distinct(np.concatenate(parts))
     return found[found < most]

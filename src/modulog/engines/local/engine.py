@@ -34,7 +34,7 @@ class LocalEngine:
     """Relations in memory; `values` compares terms. A stratum at a time: what only its rounds need is given up after each."""
 
     shares_rounds = False
-    represents = True
+    represents = p.REPRESENTABLE
     actions = 0
 
     def __init__(self, values: p.Values) -> None:

@@ -12,6 +12,7 @@ from modulog.engines.local.reading import Lookup
 from modulog.engines.local.runs import places
 from modulog.kernels import packing, searching
 from modulog.kernels.types import Columns, Integers, Mask
+from modulog.storage.lists import distinct
 from modulog.storage.state import CHUNK
 
 BOTH = ("s", "t")
@@ -49,10 +50,10 @@ class Listed:
         pieces = reading.scan(self.layers, SCAN) if sources is None and targets is None else iter(())
         if sources is not None:
             pieces = (
-                ids for _, ids in reading.matches(self.layers, BY_SOURCE, np.unique(sources)[np.newaxis])
+                ids for _, ids in reading.matches(self.layers, BY_SOURCE, distinct(sources)[np.newaxis])
             )
         elif targets is not None:
-            asked = np.unique(targets)[np.newaxis]
+            asked = distinct(targets)[np.newaxis]
             pieces = (ids[::-1] for _, ids in reading.matches(self.layers, BY_TARGET, asked))
         for piece in pieces:
             if sources is not None and targets is not None:

@@ -29,6 +29,7 @@ from modulog.engines.backend import (
     Stored,
     Triples,
 )
+from modulog.engines.local import answers
 from modulog.engines.protocol import EXPLICIT, Relation, Table
 from modulog.engines.spark import exporting, sources, stored
 from modulog.engines.spark.aside import SparkAside
@@ -37,7 +38,7 @@ from modulog.engines.spark.engine import BROADCAST_LIMIT, LOCAL_LIMIT, SparkEngi
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.hadoop import HadoopListing
 from modulog.engines.spark.session import build_session
-from modulog.engines.spark.table import KeyTable, SparkTable, StagedTable
+from modulog.engines.spark.table import DriverTable, KeyTable, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.waiting import Staged, Waiting, stage
 from modulog.formats.columns import choose_columns
@@ -225,8 +226,12 @@ class SparkBackend:
     # ---- Facts out
 
     def rows(self, tables: Iterable[Table], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        terms = self.engine.driver.terms
         for table in tables:
             assert isinstance(table, SparkTable)
+            if isinstance(table, DriverTable) and terms.ready:
+                yield from answers.python_rows(answers.ids_of([table], columns), terms.dictionary)
+                continue
             if not columns:
                 yield from [()] * len(table)
                 continue
@@ -239,7 +244,11 @@ class SparkBackend:
     def batches(
         self, reading: Reading, columns: Sequence[str], names: Sequence[str]
     ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-        frames = [self.typed(table, columns, names) for table in reading()]
+        tables, terms = list(reading()), self.engine.driver.terms
+        if terms.ready and all(isinstance(table, DriverTable) for table in tables):
+            schema = answers.schema_of(answers.ids_of(tables, columns), names, terms.dictionary)
+            return schema, answers.arrow_batches(answers.ids_of(tables, columns), schema, terms.dictionary)
+        frames = [self.typed(table, columns, names) for table in tables]
         schema = pa.schema(
             pa.field(
                 f.name, a.type, nullable=False, metadata={b"modulog.terms": b"turtle"} if f.metadata else None

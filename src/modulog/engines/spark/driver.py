@@ -24,7 +24,7 @@ from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.table import LocalTable
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.mirrored_terms import MirroredTerms
-from modulog.engines.spark.needs import Needs, expected_rows
+from modulog.engines.spark.needs import Needs, expected_rows, most_rows
 from modulog.engines.spark.parts import Part
 from modulog.engines.spark.table import DriverTable, KeyTable, SparkTable
 
@@ -66,7 +66,9 @@ class Driver:
             return False
         if sum(r.held for r in relations) + sum(map(len, needs.tables)) > self.local_limit:
             return False
-        if sum(map(expected_rows, wanted)) > RESULTS * self.local_limit:
+        # Of facts that are listed there are few; of those that are represented what is read on the way counts too.
+        expected = expected_rows if all(r.listed for r in relations) else most_rows
+        if sum(map(expected, wanted)) > RESULTS * self.local_limit:
             return False
         self._fetch(relations)
         self._make_room(relations)
@@ -86,6 +88,14 @@ class Driver:
     def collect(self, expr: p.Expr) -> DriverTable:
         """All rows of an expression."""
         return self.table(self.local.collect(self._translate(expr)))
+
+    def evaluate(self, expr: p.Expr, limit: int | None) -> DriverTable:
+        """The first so many rows of an expression."""
+        found = list(self.local.evaluate(self._translate(expr), limit))
+        columns = found[0].columns if found else expr.variables
+        ids = np.concatenate([np.empty((len(columns), 0), np.int32), *(table.ids for table in found)], axis=1)
+        weights = [table.weights for table in found if table.weights is not None]
+        return self.table(LocalTable(columns, ids, np.concatenate(weights) if weights else None))
 
     def count(self, expr: p.Expr) -> int:
         """How many rows an expression has."""

@@ -18,11 +18,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
+from modulog.engines.local.structures import KINDS
 from modulog.engines.spark import graphs
+from modulog.engines.spark.closure_relation import SparkClosure
 from modulog.engines.spark.computing import SparkValues
 from modulog.engines.spark.counters import SparkCounters
 from modulog.engines.spark.driver import Driver
 from modulog.engines.spark.errors import translated
+from modulog.engines.spark.expanding import Broadcasts
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Parts
 from modulog.engines.spark.relation import SparkRelation
@@ -54,7 +57,7 @@ class SparkEngine:
     """Relations as Parquet parts in a folder that executors share."""
 
     shares_rounds = True
-    represents = False
+    represents = frozenset({"closures"})
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class SparkEngine:
         broadcast_limit: int = BROADCAST_LIMIT,
     ) -> None:
         self.spark, self.terms, self.broadcast_limit = spark, terms, broadcast_limit
-        self.parts = Parts(spark, folder)
+        self.parts, self.broadcasts = Parts(spark, folder), Broadcasts(spark)
         self.driver = Driver(self, local_limit)
         self.relations: weakref.WeakSet[MirroredRelation] = weakref.WeakSet()
         self._tidied = 0
@@ -82,9 +85,15 @@ class SparkEngine:
         return self.spark.createDataFrame([], "c0 bigint")
 
     def relation(self, name: str, arity: int, scheme: str = "plain") -> MirroredRelation:
-        if scheme != "plain":
+        number = self.reserve(1)
+        if scheme == "plain":
+            return self.restored(name, arity, number)
+        kind = scheme.removesuffix(" auto")
+        if kind not in KINDS:
             raise NotSupported(f"the Spark engine has no storage scheme {scheme!r}")
-        return self.restored(name, arity, self.reserve(1))
+        made = SparkClosure(self, name, number, kind, "always" if kind == scheme else "auto")
+        self.relations.add(made)
+        return made
 
     def reserve(self, count: int) -> int:
         """The first of so many numbers that no relation has."""
@@ -132,7 +141,7 @@ class SparkEngine:
             self.schedule(next(iter(heads)).arity, frame, heads)
 
     def _compile(self, group: Sequence[Member]) -> Compilation:
-        return Compilation(self.spark, group, self.facts, self.values, self.broadcast_limit)
+        return Compilation(self.spark, group, self.facts, self.values, self.broadcasts, self.broadcast_limit)
 
     @property
     def failures(self) -> p.Failures:
@@ -265,6 +274,11 @@ class SparkEngine:
             return self.parts.keep(expr.variables, found.frame.select(*columns), found.weighted)
 
     def snapshot(self, read: p.Read) -> p.Table:
+        plain = read.except_from is None and len(read.variables) == len(read.args)
+        if plain and isinstance(read.relation, SparkClosure):
+            found = read.relation.snapshot(read.variables, read.version)
+            if found is not None:
+                return found
         return self.collect(read)
 
     def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[SparkTable]:
@@ -301,6 +315,9 @@ class SparkEngine:
     # ---- Queries
 
     def evaluate(self, expr: p.Expr, limit: int | None = None) -> Iterator[SparkTable]:
+        if self.driver.takes([expr]):
+            yield self.driver.evaluate(expr, limit)
+            return
         self.settle()
         found = self._compile([question(expr)]).answers()
         frame = found.frame if limit is None else found.frame.limit(limit)
@@ -311,7 +328,11 @@ class SparkEngine:
             return expr.relation.size(expr.version)
         if self.driver.takes([expr]):
             return self.driver.count(expr)
-        return sum(map(len, self.evaluate(expr)))
+        self.settle()
+        found = self._compile([question(expr)]).answers()
+        if found.weighted:
+            return int(found.frame.agg(F.sum(WEIGHT)).collect()[0][0] or 0)
+        return int(found.frame.count())
 
     def close(self) -> None:
         self.parts.folder.delete()

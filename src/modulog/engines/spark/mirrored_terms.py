@@ -38,6 +38,12 @@ class MirroredTerms:
         """Whether the dictionary is small enough."""
         return len(self.terms) <= MOST
 
+    @property
+    def dictionary(self) -> Dictionary:
+        """The copy, with every term there is."""
+        self._refresh()
+        return self.vocabulary.dictionary
+
     def compare(self, operator: str, left: Any, right: Any) -> tuple[Any, int]:
         self._refresh()
         return self.vocabulary.compare(operator, left, right)

@@ -46,6 +46,19 @@ class Needs:
                 self._walk(expr.child)
 
 
+def most_rows(expr: p.Expr) -> float:
+    """About how many rows an expression, or a part of it that is evaluated row by row, gives."""
+    match expr:
+        case p.Join() | p.SemiJoin() | p.AntiJoin():
+            right = 0.0 if isinstance(expr.right, p.Read) else most_rows(expr.right)
+            return max(expected_rows(expr), most_rows(expr.left), right)
+        case p.Where() | p.Extend() | p.Project():
+            return max(expected_rows(expr), most_rows(expr.child))
+        case p.Union():
+            return sum(map(most_rows, expr.parts))
+    return expected_rows(expr)
+
+
 def expected_rows(expr: p.Expr) -> float:
     """About how many rows an expression gives before duplicates go."""
     return _expected(expr)[0]
@@ -105,4 +118,6 @@ def _expected_facts(read: p.Read) -> tuple[float, dict[str, float]]:
             rows /= max(distinct, 1.0)
         elif arg is not None:
             values[arg] = distinct
+    if not read.relation.listed and len(values) < 2:
+        rows = min([rows, *values.values()])  # what is represented comes once, with its multiplicity
     return rows, values

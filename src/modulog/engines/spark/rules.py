@@ -2,7 +2,7 @@
 
 Two pieces of work have the same *shape* when their expressions differ only in which relations they read and write and in the constants of their
 atoms. What differs becomes a column of the rule table, what agrees a literal. So a hundred copy rules cost one scan of the facts
-and one join with a hundred rows.
+and one join with a hundred rows. A read of facts that are represented is part of the shape: they are looked up, not scanned (see `lookups`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pyspark.sql import functions as F
 from modulog.engines import protocol as p
 from modulog.engines.defaults import as_joins
 from modulog.engines.spark.computing import SparkValues
+from modulog.engines.spark.expanding import Broadcasts
+from modulog.engines.spark.lookups import Frame, Lookups
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import WEIGHT, SparkTable
 
@@ -67,6 +69,11 @@ def _shape(expr: p.Expr, found: Member, names: dict[str, int]) -> tuple[Any, ...
         case p.Read():
             assert isinstance(expr.relation, SparkRelation)
             found.reads.append(expr)
+            if not expr.relation.listed:
+                given = tuple(
+                    names.setdefault(a, len(names)) if isinstance(a, str) else (a,) for a in expr.args
+                )
+                return ("represented", expr.relation.number, expr.version, given)
             found.parameters.append(expr.relation.number)
             args = tuple(_slot(a, found, names) for a in expr.args)
             return ("read", expr.relation.arity, expr.version, expr.except_from, args)
@@ -106,15 +113,6 @@ def _value_shape(value: p.Value, names: dict[str, int]) -> object:
     return names[value] if isinstance(value, str) else ("is", value)
 
 
-@dataclass(slots=True)
-class Frame:
-    """A data frame with a column for each variable, perhaps with the rule table's columns, perhaps with weights."""
-
-    frame: DataFrame
-    variables: tuple[str, ...]
-    weighted: bool = False
-
-
 class Compilation:
     """The plan of all members of one shape. `facts` gives the facts of some relations in a version; `values` compares and computes."""
 
@@ -124,14 +122,11 @@ class Compilation:
         members: Sequence[Member],
         facts: Callable[[Sequence[p.Read]], DataFrame],
         values: SparkValues,
+        broadcasts: Broadcasts,
         broadcast_limit: int,
     ) -> None:
-        self.members, self.facts, self.values, self.broadcast_limit = (
-            members,
-            facts,
-            values,
-            broadcast_limit,
-        )
+        self.members, self.facts, self.values = members, facts, values
+        self.lookups, self.broadcast_limit = Lookups(spark, broadcasts, self._name), broadcast_limit
         parameters = list(zip(*(m.parameters for m in members), strict=True))
         self.varying = [k for k, column in enumerate(parameters) if len(set(column)) > 1]
         self.literals = [column[0] for column in parameters]
@@ -186,6 +181,10 @@ class Compilation:
                 return self.evaluate(as_joins(expr))
 
     def _scan(self, read: p.Read) -> Frame:
+        if not read.relation.listed:
+            self.next_read += 1
+            found = self.lookups.scan(read)
+            return Frame(self._with_rules(found.frame, []), found.variables, found.weighted)
         frame, conditions, fresh = self._facts(read, ())
         local = [c for c, varies in conditions if not varies]
         frame = reduce(lambda f, c: f.filter(c), local, frame)
@@ -196,6 +195,8 @@ class Compilation:
         left = self.evaluate(expr.left)
         if not isinstance(expr.right, p.Read):
             return self._join_sets(left, expr)
+        if not expr.right.relation.listed:
+            return self._look_up(left, expr, expr.right)
         right, conditions, fresh = self._facts(expr.right, left.variables)
         right = reduce(lambda f, c: f.filter(c), [c for c, outer in conditions if not outer], right)
         outer = [c for c, outer in conditions if outer]
@@ -208,6 +209,15 @@ class Compilation:
         weights = [F.col(WEIGHT)] if left.weighted else []
         variables = (*(v for v in left.variables if v in expr.variables), *names)
         return Frame(frame.select(*kept, *chosen, *self._carried(), *weights), variables, left.weighted)
+
+    def _look_up(self, left: Frame, expr: p.Join, read: p.Read) -> Frame:
+        if not any(v in left.variables for v in read.variables):
+            return self._join_sets(left, expr)
+        self.next_read += 1
+        found = self.lookups.join(left, read, expr.variables)
+        weights = [F.col(WEIGHT)] if found.weighted else []
+        columns = [F.col(self._name(v)) for v in expr.variables]
+        return Frame(found.frame.select(*columns, *self._carried(), *weights), expr.variables, found.weighted)
 
     def _join_sets(self, left: Frame, expr: p.Join) -> Frame:
         right = self.evaluate(expr.right)
@@ -235,7 +245,13 @@ class Compilation:
 
     def _filter(self, expr: p.SemiJoin | p.AntiJoin) -> Frame:
         left = self.evaluate(expr.left)
+        weights = [F.col(WEIGHT)] if left.weighted else []
+        columns = [F.col(self._name(v)) for v in expr.variables]
         how = "left_semi" if isinstance(expr, p.SemiJoin) else "left_anti"
+        if isinstance(expr.right, p.Read) and not expr.right.relation.listed:
+            self.next_read += 1
+            kept = self.lookups.filter(left, expr.right, how == "left_semi")
+            return Frame(kept.select(*columns, *self._carried(), *weights), expr.variables, left.weighted)
         if isinstance(expr.right, p.Read):
             right, conditions, _ = self._facts(expr.right, left.variables)
             right = reduce(lambda f, c: f.filter(c), [c for c, outer in conditions if not outer], right)
@@ -250,8 +266,6 @@ class Compilation:
             outer += [F.col(RULE) == F.col("__rule")] if rule else []
         condition = reduce(Column.__and__, outer) if outer else F.lit(True)
         frame = left.frame.join(right, condition, how)
-        weights = [F.col(WEIGHT)] if left.weighted else []
-        columns = [F.col(self._name(v)) for v in expr.variables]
         return Frame(frame.select(*columns, *self._carried(), *weights), expr.variables, left.weighted)
 
     def _where(self, expr: p.Where) -> Frame:
@@ -286,14 +300,21 @@ class Compilation:
             frame = child.frame.select(*columns, *self._carried(), *weights)
             keys = [c for c in frame.columns if c != WEIGHT]
             return Frame(frame.groupBy(*keys).agg(F.sum(WEIGHT).alias(WEIGHT)), names, True)
+        if expr.how == "set":
+            return Frame(child.frame.select(*columns, *self._carried()).distinct(), names)
         frame = child.frame.select(*columns, *self._carried(), *(weights if child.weighted else []))
-        return Frame(frame.distinct() if expr.how == "set" else frame, names, child.weighted)
+        return Frame(frame, names, child.weighted)
 
     def _union(self, expr: p.Union) -> Frame:
         parts = [self.evaluate(part) for part in expr.parts]
         columns = [F.col(self._name(v)) for v in expr.variables]
-        frames = [part.frame.select(*columns, *self._carried()) for part in parts]
-        return Frame(reduce(DataFrame.union, frames), expr.variables)
+        weighted = any(part.weighted for part in parts)
+        one = [F.lit(1).cast("long").alias(WEIGHT)] if weighted else []
+        frames = [
+            part.frame.select(*columns, *self._carried(), *([F.col(WEIGHT)] if part.weighted else one))
+            for part in parts
+        ]
+        return Frame(reduce(DataFrame.union, frames), expr.variables, weighted)
 
     # ---- Facts, parameters and names
 

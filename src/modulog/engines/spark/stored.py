@@ -60,10 +60,12 @@ def _save_relations(
 ) -> tuple[StoredRelation, ...]:
     engine.settle()
     draft.staging.mkdir()
-    sized = [replace(entry, rows=relation.size("all"), files=()) for entry, relation in entries]
+    sized = [replace(e, rows=r.size("all"), files=(), scheme=r.scheme) for e, r in entries]
     files: dict[int, list[FactsFile]] = {}
-    for arity in sorted({e.predicate.arity for e in sized if e.predicate.arity and e.rows}):
-        chosen = [(e, r) for e, (_, r) in zip(sized, entries, strict=True) if e.rows and r.arity == arity]
+    # What is represented follows from others that are kept.
+    listed = [(e, r) for e, (_, r) in zip(sized, entries, strict=True) if e.rows and r.listed]
+    for arity in sorted({r.arity for _, r in listed if r.arity}):
+        chosen = [(e, r) for e, r in listed if r.arity == arity]
         group = {spark_relation(relation): entry.number for entry, relation in chosen}
         for number, file in _save_facts(engine, draft, arity, group, sum(e.rows for e, _ in chosen)):
             files.setdefault(number, []).append(file)
@@ -149,7 +151,8 @@ def restore_relations(engine: SparkEngine, store: Store) -> list[MirroredRelatio
     offset = engine.reserve(1 + max((entry.number for entry in entries), default=0))
     relations = [engine.restored(e.predicate.name, e.predicate.arity, offset + e.number) for e in entries]
     for arity in {entry.predicate.arity for entry in entries}:
-        group = [(e, r) for e, r in zip(entries, relations, strict=True) if r.arity == arity and e.rows]
+        plain = ((e, r) for e, r in zip(entries, relations, strict=True) if e.scheme == "plain")
+        group = [(e, r) for e, r in plain if r.arity == arity and e.rows]
         if group:
             part = _part(engine, store, arity, [e for e, _ in group], offset)
             for entry, relation in group:
