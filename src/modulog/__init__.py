@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from modulog.language.parser import parse_program
     from modulog.materialisation.statistics import Statistics
     from modulog.ontology.rules import OntologyRules, rules_of
+    from modulog.pipeline.pipeline import Pipeline
     from modulog.planning.plan import Plan
     from modulog.session import Reasoner
     from modulog.terms.python import IRI, BlankNode, TaggedLiteral
@@ -28,6 +29,7 @@ _HOMES = {
     "BlankNode": "modulog.terms.python",
     "IRI": "modulog.terms.python",
     "OntologyRules": "modulog.ontology.rules",
+    "Pipeline": "modulog.pipeline.pipeline",
     "Plan": "modulog.planning.plan",
     "Predicate": "modulog.language.model",
     "Program": "modulog.language.model",
@@ -44,6 +46,7 @@ __all__ = [
     "Atom",
     "BlankNode",
     "OntologyRules",
+    "Pipeline",
     "Plan",
     "Predicate",
     "Program",

@@ -6,7 +6,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,7 +64,7 @@ class Answering(ABC):
             self._all = frozenset(explicit), sorted(self.program.predicates() | set(explicit))
         return list(self._all[1])
 
-    def rows(self, predicate: str | IRI, *, limit: int | None = None) -> list[tuple[Any, ...]]:
+    def rows(self, predicate: str | IRI | Predicate, *, limit: int | None = None) -> list[tuple[Any, ...]]:
         """The facts of a predicate as tuples of Python values, in no particular order.
 
         >>> from modulog import Reasoner
@@ -76,7 +75,7 @@ class Answering(ABC):
         found = self._named(predicate)
         return list(self._backend.rows(self._tables(found, limit), _columns(found)))
 
-    def batches(self, predicate: str | IRI) -> Iterator[pa.RecordBatch]:
+    def batches(self, predicate: str | IRI | Predicate) -> Iterator[pa.RecordBatch]:
         """The facts of a predicate, as they are now, in Arrow record batches with the columns c0, c1, …; no arguments: `holds`.
 
         >>> from modulog import Reasoner
@@ -109,7 +108,7 @@ class Answering(ABC):
         schema, batches = self._backend.batches(lambda: tables, expr.variables, names)
         return pa.Table.from_batches(batches, schema)
 
-    def count(self, text: str | IRI) -> int:
+    def count(self, text: str | IRI | Predicate) -> int:
         """How many facts a predicate has, or how many answers a query.
 
         >>> from modulog import Reasoner
@@ -117,7 +116,7 @@ class Answering(ABC):
         >>> r.count("p"), r.count("p(?n, ?x), ~q(?x)")
         (2, 1)
         """
-        if isinstance(text, IRI) or not {"(", "?"} & set(text):
+        if not isinstance(text, str) or not {"(", "?"} & set(text):
             found = self._named(text.strip() if isinstance(text, str) else text)
             self._ready()
             return self._facts.size(found)
@@ -151,7 +150,7 @@ class Answering(ABC):
         folder: str | os.PathLike[str],
         *,
         format: str = "csv",
-        predicates: Sequence[str | IRI] | None = None,
+        predicates: Sequence[str | IRI | Predicate] | None = None,
     ) -> dict[str, int]:
         """Write one file for each predicate; returns the number of rows of each file.
 
@@ -159,9 +158,9 @@ class Answering(ABC):
         """
         chosen = self.predicates() if predicates is None else [self._named(p) for p in predicates]
         self._ready()
-        written = self._backend.export(Path(folder), format, chosen, self._tables)
+        written = self._backend.export(os.fspath(folder), format, chosen, self._tables)
         if len(self._backend.aside):
-            self._backend.aside.write(Path(folder, BAD_RECORDS))
+            self._backend.aside.write(f"{os.fspath(folder)}/{BAD_RECORDS}")
             written[BAD_RECORDS] = len(self._backend.aside)
         return written
 
@@ -183,9 +182,17 @@ class Answering(ABC):
         """
         return self._backend.aside.table(_limited(limit))
 
+    def move_bad_records(self, path: str | os.PathLike[str]) -> int:
+        """Write the records that were set aside as Parquet, and forget them; answers how many there were."""
+        found = len(self._backend.aside)
+        if found:
+            self._backend.aside.write(os.fspath(path))
+            self._backend.aside.forget(0)
+        return found
+
     # ---- On Spark
 
-    def dataframe(self, predicate: str | IRI) -> Any:
+    def dataframe(self, predicate: str | IRI | Predicate) -> Any:
         """The facts of a predicate as a Spark data frame of terms with the columns c0, c1, …"""
         return self._dataframe(self._named(predicate))
 
@@ -220,8 +227,10 @@ class Answering(ABC):
         self._ready()
         return answer(literals, self._facts)
 
-    def _named(self, predicate: str | IRI, arity: int | None = None) -> Predicate:
-        """The predicate of a name; an error names the nearest ones."""
+    def _named(self, predicate: str | IRI | Predicate, arity: int | None = None) -> Predicate:
+        """The predicate of a name, which must have the arity if one is given; an error names the nearest ones."""
+        if isinstance(predicate, Predicate):
+            return self._named(predicate.name, predicate.arity)
         known = self.predicates()
         if not self._staged:
             self._stage_program()

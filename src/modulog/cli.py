@@ -1,4 +1,4 @@
-"""The command line: check, plan, materialise, update, query, export, rules.
+"""The command line: check, plan, materialise, update, query, export, run, rules.
 
 A thin client of the library. Whatever is heavy is imported inside the verbs, so that `modulog --help` takes no time. Exit codes: 0 done, 1 a mistake of
 ours, 2 a mistake in what was given, 130 stopped by Ctrl-C.
@@ -35,6 +35,7 @@ from modulog.options import (
     Header,
     Maps,
     ModulesSwitch,
+    PipelineFile,
     RulesFile,
     RulesOrStore,
     StorageSwitch,
@@ -286,6 +287,33 @@ def query(
             print_csv(found)
 
 
+@app.command(cls=Verb)
+def run(
+    pipeline: PipelineFile,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything and tell what would be done.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Start again from all sources, whatever the last run did.")
+    ] = False,
+) -> None:
+    """Run a data pipeline on Spark: from sources by rules to sinks, over one store.
+
+    With mode = "incremental" it takes up what has changed since the last run.
+    """
+    from modulog.pipeline.pipeline import Pipeline
+    from modulog.progress import RunProgress
+
+    with _honest():
+        made = Pipeline.from_file(pipeline)
+        if dry_run:
+            print(made.describe(full=full))
+        else:
+            with RunProgress() as progress:
+                done = made.run(full=full, watch=progress)
+            print(done)
+
+
 @app.command("rules", cls=Verb)
 def rules_of_ontologies(
     ontologies: Annotated[
@@ -330,7 +358,7 @@ def _honest() -> Iterator[None]:
         # Whoever reads the output has seen enough; Python must not complain when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _fail(141)
-    except errors.ProgramError as error:
+    except (errors.ProgramError, errors.PipelineError) as error:
         _fail(2, str(error))
     except errors.ModulogError as error:
         ours = isinstance(error, errors.InternalError) or type(error) is errors.EngineError

@@ -7,6 +7,7 @@ ModulogError
 │   ├── ArityError          one predicate, two arities
 │   └── StratificationError negation inside a cycle
 ├── DataError               facts are wrong: a malformed row, a missing or damaged file
+├── PipelineError           the configuration of a pipeline is wrong; carries all mistakes
 ├── QueryError              a query that cannot be answered: an unknown predicate, a wrong arity
 ├── EngineError             an engine failed
 │   ├── EngineUnavailable   the engine cannot be had: something is not installed
@@ -18,6 +19,7 @@ ModulogError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -95,6 +97,14 @@ class StratificationError(ProgramError):
 
 class DataError(ModulogError):
     """Facts cannot be read or written; the message names the file and, where known, the line."""
+
+
+class PipelineError(ModulogError):
+    """The configuration of a pipeline is wrong: all mistakes, each with its place."""
+
+    def __init__(self, mistakes: Sequence[str]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(self.mistakes))
 
 
 class QueryError(ModulogError):

@@ -6,11 +6,13 @@ been taken back since.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from modulog.engines.backend import Backend, Changed, Kept, Stored
 from modulog.engines.protocol import Engine, Read, Relation, Table
@@ -107,9 +109,14 @@ def save(
     backend: Backend,
     statistics: Statistics,
     home: Home | None = None,
+    notes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write everything into a store, which has the old state or the new one at every moment; into its home, what has changed."""
+    """Write everything into a store, which has the old state or the new one at every moment; into its home, what has changed.
+
+    Notes belong to the state; without new ones, those of the home stay.
+    """
     relations = kept_relations(facts, strata)
+    notes = None if notes is None else json.loads(json.dumps(notes))  # as they will be read
     with writing(folder) as draft:
         returning = home if home and draft.before and folder.resolve() == home.folder.resolve() else None
         if returning is not None:
@@ -118,8 +125,9 @@ def save(
             terms, stored = backend.save(draft, relations)
         else:
             terms, stored = _save_changes(draft, returning, returning.journal, relations, backend)
-            if stored == returning.manifest.relations:
+            if stored == returning.manifest.relations and notes in (None, returning.manifest.notes):
                 return
+        before = returning.manifest if returning is not None else None
         manifest = Manifest(
             generation=draft.generation,
             program=print_program(program),
@@ -129,6 +137,8 @@ def save(
             terms=terms,
             relations=stored,
             writer=f"modulog {__version__}",
+            notes=notes if notes is not None else before.notes if before else {},
+            noted=draft.generation if notes is not None else before.noted if before else 0,
         )
         draft.commit(manifest)
     if returning is not None:
@@ -190,17 +200,19 @@ def _external(engine: Engine, edges: Relation) -> tuple[Table, None]:
 
 
 def restore(
-    store: Store, plan: Plan, facts: Facts, relations: list[Relation]
+    store: Store, plan: Plan, facts: Facts, relations: list[Relation], *, anew: bool = False
 ) -> tuple[Statistics, list[LiveStratum]] | None:
     """Put the relations of a store in their places; None if what follows must be computed again.
 
-    That is so if this version of Modulog, or the engine, keeps other relations than the one that wrote the store, or keeps them otherwise.
+    That is so if the program is another, or if this version of Modulog, or the engine, keeps other relations than the one that wrote the store, or keeps
+    them otherwise.
     """
     entries = list(zip(store.manifest.relations, relations, strict=True))
-    facts.explicit.update({e.predicate: relation for e, relation in entries if e.role == "explicit"})
+    explicit = [(e, relation) for e, relation in entries if e.role == "explicit"]
+    facts.explicit.update({e.predicate: relation for e, relation in explicit if e.rows or not anew})
     derived = {e.predicate: relation for e, relation in entries if e.role == "derived"}
     schemes = {e.predicate: e.scheme for e, _ in entries if e.scheme != "plain"}
-    if derived.keys() != facts.derived.keys() or not all(map(facts.can_represent, *_split(schemes))):
+    if anew or derived.keys() != facts.derived.keys() or not all(map(facts.can_represent, *_split(schemes))):
         return None
     fresh = facts.derived
     facts.derived = {p: fresh[p] if p in schemes else relation for p, relation in derived.items()}

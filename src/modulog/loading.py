@@ -81,15 +81,19 @@ class Loader:
         for predicate in predicates:
             self.arities.setdefault(predicate.name, set()).add(predicate.arity)
 
-    def add(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> None:
-        """Stage explicit facts; all of them or, on an error, none."""
+    def add(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> list[Predicate]:
+        """Stage explicit facts; all of them or, on an error, none. Answers the predicates."""
         triples = list(triples)
-        for predicate, tables in self.checked(*arrivals, triples=triples).items():
+        found = self.checked(*arrivals, triples=triples)
+        for predicate, tables in found.items():
             relation = self.facts.given(predicate)
             for table in tables:
                 relation.schedule(table, EXPLICIT)
         for file in triples:
             file.schedule(self.facts.given)
+        return list(
+            dict.fromkeys([*found, *(predicate for file in triples for predicate in file.predicates)])
+        )
 
     def given(
         self, facts: Mapping[str | IRI, object] | Given, leaving: bool = False
@@ -153,7 +157,8 @@ class Loader:
         columns: Columns | None = None,
         mapping: Mapping[str, Columns] | None = None,
         bad: Bad = "fail",
-    ) -> None:
+        format: str | None = None,
+    ) -> list[Predicate]:
         """Load what a path stands for; `mapping` fills several predicates from columns of one wide file."""
         with self._counting_bad(path):
             arrivals, triples = self.found(
@@ -164,10 +169,12 @@ class Loader:
                 columns=columns,
                 mapping=mapping,
                 bad=bad,
+                format=format,
             )
-            self.add(*arrivals, triples=triples)
+            filled = self.add(*arrivals, triples=triples)
         for arrival in arrivals:
             self._note(arrival.name, arrival.source)
+        return filled
 
     def read(self, path: str | os.PathLike[str], **options: Any) -> Given:
         """What a path stands for, as tables that are not staged; the options are those of `load`."""
@@ -202,12 +209,13 @@ class Loader:
         columns: Columns | None = None,
         mapping: Mapping[str, Columns] | None = None,
         bad: Bad = "fail",
+        format: str | None = None,
     ) -> tuple[list[Arrival], list[Triples]]:
         """What a path stands for, not added yet; files of one predicate and one format are read together."""
         if bad not in BAD:
             raise DataError(f'bad records are not treated by "{bad}"; choose one of: {", ".join(BAD)}')
         groups: dict[tuple[str, str, int | None], list[Path | str]] = {}
-        for file in self.backend.files(path):
+        for file in self.backend.files(path, format):
             if os.path.isfile(file.path) and not os.path.getsize(file.path):
                 warnings.warn(f"{file.path}: the file is empty", DataWarning, stacklevel=4)
             whole = file.format in TRIPLES and not predicate and not mapping
@@ -215,15 +223,15 @@ class Loader:
             arity = None if predicate or mapping else file.arity
             groups.setdefault((name, file.format, arity), []).append(file.path)
         arrivals, triples = [], []
-        for (given, format, said), paths in groups.items():
-            if format in TRIPLES and not predicate and not mapping:
-                triples.append(self.backend.read_rdf(paths, format, self.views, bad))
+        for (given, kind, said), paths in groups.items():
+            if kind in TRIPLES and not predicate and not mapping:
+                triples.append(self.backend.read_rdf(paths, kind, self.views, bad))
                 continue
             wanted: Mapping[str, Columns | None] = mapping or {given: columns}
             for name, chosen in wanted.items():
                 arity = self.expected(name) if said is None else said
                 tables = self.backend.read_files(
-                    paths, format, arity, header=header, strings=strings, columns=chosen, bad=bad
+                    paths, kind, arity, header=header, strings=strings, columns=chosen, bad=bad
                 )
                 arrivals.append(Arrival(name, tables, _shown(paths), arity))
         return arrivals, triples

@@ -28,6 +28,12 @@ StoreFolder = Annotated[
     Path,
     typer.Argument(metavar="STORE", help="A folder that `materialise --store` wrote.", show_default=False),
 ]
+PipelineFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PIPELINE", help="A TOML file: sources, rules, sinks and a store.", show_default=False
+    ),
+]
 FactPaths = Annotated[
     list[str] | None,
     typer.Option(

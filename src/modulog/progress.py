@@ -6,9 +6,11 @@ Nothing is shown in the first second: short work stays silent. Without a termina
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock, Timer
 from time import monotonic
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -50,7 +52,7 @@ class Progress:
         self.rounds += 1
         self.doing = f"in stratum {stratum} of {strata} ({name}), round {round_}"
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         if self._stream.isatty():
             self._timer.start()
         return self
@@ -86,3 +88,29 @@ class Progress:
                 console = Console(file=self._stream)
                 self._live = Live(self, console=console, transient=True, refresh_per_second=4)
                 self._live.start()
+
+
+class RunProgress(Progress):
+    """The same for the run of a pipeline, which it watches: the stage comes first.
+
+    >>> with RunProgress() as progress, progress.stage("materialise"):
+    ...     progress(2, 3, "path", 4, 1200)
+    ...     progress.line().split(",")[:3]
+    ['materialise: in stratum 2 of 3 (path)', ' round 4', ' 1']
+    """
+
+    _stage = ""
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Facts and their rate are those of the stage."""
+        self._stage, self.doing, self._first_round, self.facts = name, "", None, 0
+        yield
+
+    def note(self, **values: Any) -> None:
+        """Show which source or sink it is, or what an earlier run has left."""
+        known = (values.get(name) for name in ("source", "sink", "resumed"))
+        self.doing = next((str(text) for text in known if text), self.doing)
+
+    def line(self) -> str:
+        return f"{self._stage}{': ' if self.doing else ''}{super().line()}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from modulog import keeping
 from modulog.answering import Answering
@@ -19,17 +19,15 @@ from modulog.language.parser import parse_file, parse_program
 from modulog.language.places import Diagnostic
 from modulog.loading import Arrival, Given, Loader, predicate_name
 from modulog.maintenance.change import Change, change_of
+from modulog.maintenance.comparing import difference
 from modulog.maintenance.journal import Journal
 from modulog.maintenance.update import Maintenance
 from modulog.materialisation.facts import Facts
-from modulog.materialisation.materialise import Observer, materialise, silent
+from modulog.materialisation.materialise import Checkpoints, Observer, materialise, silent
 from modulog.materialisation.statistics import RoundStatistics, Statistics
 from modulog.planning.pipeline import DEFAULT, Switches, make_plan
 from modulog.planning.plan import Link, Plan
 from modulog.terms.python import IRI
-
-if TYPE_CHECKING:
-    pass
 
 
 class Reasoner(Answering):
@@ -46,7 +44,8 @@ class Reasoner(Answering):
     everything, "compact" represents whatever can be.
     `decompose` says which rules are evaluated along hypertree decompositions: "auto" those for which it pays, "all" every rule with two atoms or more, "off" none.
     Recursive rules that create values (`?y = ?x + 1`) stop with an error after `value_rounds` rounds or `value_facts` facts. `progress` is
-    called once a round with the number of the stratum, the number of strata, its predicates, the round, and the facts so far.
+    called once a round with the number of the stratum, the number of strata, its predicates, the round, and the facts so far. `checkpoints` keep what was computed
+    on Spark, so that another process can go on from there.
     """
 
     def __init__(
@@ -61,12 +60,17 @@ class Reasoner(Answering):
         value_rounds: int = DEFAULT.value_rounds,
         value_facts: int = DEFAULT.value_facts,
         progress: Observer | None = None,
+        checkpoints: Checkpoints | None = None,
         spark: Any = None,
         **options: Any,
     ) -> None:
         found, folder = _read_program(program)
         switches = Switches(modules, maintenance, value_rounds, value_facts, storage, decompose)
-        self._begin(found, folder, switches, make_backend(engine, spark, **options), progress)
+        backend = make_backend(engine, spark, **options)
+        if checkpoints is not None:
+            checkpoints.begin(backend)
+        self._begin(found, folder, switches, backend, progress)
+        self._checkpoints, self._staged = checkpoints, checkpoints is not None and checkpoints.loaded
         self._facts.identify_constants()
 
     def _begin(
@@ -83,15 +87,17 @@ class Reasoner(Answering):
         self._counted = True  # whether the statistics know how many facts there are
         self._pending = False  # facts were staged since the last materialisation or update
         self._staged = False
+        self._checkpoints = None
         self._known: tuple[int, dict[Predicate, Link]] = (-1, {})  # the links of all predicates
 
     # ---- The store
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
+    def save(self, folder: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None) -> None:
         """Write program, facts and consequences into a store: a folder that is one, is empty, or is not there yet.
 
         Whatever happens meanwhile, the folder has the old state or the new one; who reads the old one can go on. Into the store that it was opened
-        from, a reasoner writes what has changed since; it is an error if another has written there meanwhile.
+        from, a reasoner writes what has changed since; it is an error if another has written there meanwhile. `notes`, which JSON must be able to say,
+        are kept with the state.
 
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
@@ -99,18 +105,11 @@ class Reasoner(Answering):
         ...     Reasoner.open(folder).rows("q")
         [('a',)]
         """
-        target, statistics = keeping.target(folder), self.materialise()
+        path, counts = keeping.target(folder), self.materialise()
         assert self._maintenance is not None
-        strata = [stratum.live for stratum in self._maintenance.strata]
+        live = [stratum.live for stratum in self._maintenance.strata]
         keeping.save(
-            target,
-            self.program,
-            self._switches,
-            self._facts,
-            strata,
-            self._backend,
-            statistics,
-            self._home,
+            path, self.program, self._switches, self._facts, live, self._backend, counts, self._home, notes
         )
 
     @classmethod
@@ -121,19 +120,24 @@ class Reasoner(Answering):
         engine: str = "auto",
         progress: Observer | None = None,
         spark: Any = None,
+        program: Program | None = None,
+        switches: Switches | None = None,
         **options: Any,
     ) -> Reasoner:
         """The state of a store, on either engine, whichever wrote it; facts are read when they are asked for, and nothing is computed.
 
-        The state stays readable until `close`, whatever is written meanwhile. The switches are those it was saved with.
+        The state stays readable until `close`, whatever is written meanwhile. The program and the switches are those it was saved with; with others, the explicit
+        facts stay and what follows is computed again.
         """
         store = keeping.opened(folder)
-        program, switches = keeping.program_of(store)
+        own, known = keeping.program_of(store)
+        is_other = program is not None or switches is not None
+        program, switches = program or own, switches or known
         backend = make_backend(engine, spark, **options)
         relations = backend.restore(store)
         reasoner = cls.__new__(cls)
         reasoner._begin(program, Path(), switches, backend, progress)
-        if restored := keeping.restore(store, reasoner._plan, reasoner._facts, relations):
+        if restored := keeping.restore(store, reasoner._plan, reasoner._facts, relations, anew=is_other):
             reasoner._statistics, strata = restored
             reasoner._maintenance = Maintenance(strata, reasoner._facts, switches)
             reasoner._maintenance.journal = Journal(backend.engine, backend.writes_changes)
@@ -155,12 +159,22 @@ class Reasoner(Answering):
         >>> r.count("q")
         2
         """
+        self._loader.add(self._arrival(predicate, facts, columns))
+        self._pending = True
+
+    def given(self, predicate: str | IRI, facts: object, *, columns: Columns | None = None) -> Given:
+        """Facts that `add` would take, to be given to `update` together with what `read` gives.
+
+        >>> r = Reasoner("p(1) .")
+        >>> r.update(add=r.given("p", [(2,)]) + r.given("q", [("x", 3)], columns=[1])).added
+        {'p': 1, 'q': 1}
+        """
+        return Given(self._loader, self._loader.checked(self._arrival(predicate, facts, columns)))
+
+    def _arrival(self, predicate: str | IRI, facts: object, columns: Columns | None) -> Arrival:
         name = predicate_name(predicate)
         arity = self._loader.expected(name)
-        self._loader.add(
-            Arrival(name, self._backend.read_data(facts, arity, columns), f"facts of {name}", arity)
-        )
-        self._pending = True
+        return Arrival(name, self._backend.read_data(facts, arity, columns), f"facts of {name}", arity)
 
     def load(
         self,
@@ -172,14 +186,15 @@ class Reasoner(Answering):
         columns: Columns | None = None,
         mapping: Mapping[str, Columns] | None = None,
         bad: Bad = "fail",
-    ) -> None:
-        """Load facts from a file, a glob, or a folder with one file for each predicate.
+        format: str | None = None,
+    ) -> list[Predicate]:
+        """Load facts from a file, a glob, or a folder with one file for each predicate; answers the predicates that it fills.
 
         A file fills the predicate it is named for, unless `predicate` says otherwise. `mapping` fills several predicates from columns of one
         wide file: `{"age": ["id", "age"], "name": ["id", "name"]}`. With `bad="set-aside"` a bad record is no error: it is left out, counted in
-        `statistics.set_aside`, and kept for `bad_records`. On Spark a path may be a URI, or `table:` and the name of a table.
+        `statistics.set_aside`, and kept for `bad_records`. The extension of a file tells its format, unless `format` does. On Spark a path may be a URI, or `table:` and the name of a table.
         """
-        self._loader.load(
+        found = self._loader.load(
             path,
             predicate=None if predicate is None else predicate_name(predicate),
             header=header,
@@ -187,8 +202,10 @@ class Reasoner(Answering):
             columns=columns,
             mapping=mapping,
             bad=bad,
+            format=format,
         )
         self._pending = True
+        return found
 
     def read(
         self,
@@ -200,6 +217,7 @@ class Reasoner(Answering):
         columns: Columns | None = None,
         mapping: Mapping[str, Columns] | None = None,
         bad: Bad = "fail",
+        format: str | None = None,
     ) -> Given:
         """Facts of files, as `load` takes them, to be given to `update`: `r.update(delete=r.read("old/"), add=r.read("a.csv") + r.read("b.csv"))`.
 
@@ -213,22 +231,27 @@ class Reasoner(Answering):
             columns=columns,
             mapping=mapping,
             bad=bad,
+            format=format,
         )
 
     def _stage_program(self) -> None:
         """The program's own facts and imports, once."""
         if self._staged:
             return
-        by_predicate: dict[Predicate, list[tuple[Any, ...]]] = {}
-        for fact in self.program.facts:
-            by_predicate.setdefault(fact.predicate, []).append(fact.terms)
         own = [
-            Arrival(predicate.name, [self._backend.encode(rows, predicate.arity)], "facts of the program")
-            for predicate, rows in by_predicate.items()
+            Arrival(predicate.name, [table], "facts of the program")
+            for predicate, table in self._own().items()
         ]
         imports = [self._loader.imported(directive, self._folder) for directive in self.program.imports]
         self._loader.add(*own, *imports)
         self._staged = True
+
+    def _own(self) -> dict[Predicate, Table]:
+        """The facts of the program."""
+        by_predicate: dict[Predicate, list[tuple[Any, ...]]] = {}
+        for fact in self.program.facts:
+            by_predicate.setdefault(fact.predicate, []).append(fact.terms)
+        return {p: self._backend.encode(rows, p.arity) for p, rows in by_predicate.items()}
 
     # ---- Reasoning
 
@@ -254,12 +277,17 @@ class Reasoner(Answering):
         began, actions = perf_counter(), engine.actions
         explicit, before = self._facts.settle(), engine.failures
         loading = RoundStatistics(explicit, perf_counter() - began, [], engine.actions - actions)
-        statistics, strata = materialise(self._plan, self._facts, self._observe, self._switches)
+        statistics, strata = materialise(
+            self._plan, self._facts, self._observe, self._switches, self._checkpoints
+        )
         self._maintenance, self._pending = Maintenance(strata, self._facts, self._switches), False
         statistics.explicit, statistics.loading = explicit, loading
         self._counted = False
         statistics.set_aside, statistics.bad_records = len(self._backend.aside), self._backend.aside.place
         statistics.failures = engine.failures - before
+        if self._checkpoints is not None:
+            statistics.failures += self._checkpoints.failures
+            self._loader.know(self._facts.explicit)
         self._statistics = statistics
 
     def _count(self, statistics: Statistics) -> Statistics:
@@ -304,6 +332,21 @@ class Reasoner(Answering):
             links = {p: self._facts.link(p) for p in self.predicates()}
             self._known = (len(self._facts.explicit), links)
         return change_of(net, self._known[1], self._named, self._backend)
+
+    def difference(self, predicates: Iterable[Predicate], facts: Given | None) -> tuple[Given, Given]:
+        """What `update` must delete and add, so that the explicit facts of some predicates are those that `read` gave and those of the program.
+
+        >>> r = Reasoner("q(a) .")
+        >>> r.add("q", [("b",), ("c",)])
+        >>> gone, come = r.difference([Predicate("q", 1)], r.given("q", [("c",), ("d",)]))
+        >>> r.update(delete=gone, add=come).deleted, sorted(r.rows("q"))
+        ({'q': 1}, [('a',), ('c',), ('d',)])
+        """
+        self._ready()
+        given, own = {} if facts is None else facts.of(self._loader), self._own()
+        wanted = {p: [*given.get(p, []), *([own[p]] if p in own else [])] for p in predicates}
+        gone, come = difference(self._facts, wanted)
+        return Given(self._loader, gone), Given(self._loader, come)
 
     @property
     def statistics(self) -> Statistics | None:

@@ -35,7 +35,8 @@ LAYERS = [
     {"ontology"},
     {"keeping", "loading", "naming", "engines.registry", "engines.local.backend", "engines.spark"},
     {"answering"},
-    {"pipeline", "session"},
+    {"session"},
+    {"pipeline"},
     {"__main__", "choices", "cli", "inputs", "options", "printing", "progress", "working"},
 ]
 """From the bottom to the top; the public names of the package belong to the top, where the command line uses them."""

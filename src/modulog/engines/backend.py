@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard
 
 from modulog.engines.protocol import Engine, Relation, Table
 from modulog.language.model import Predicate
@@ -60,6 +60,24 @@ class Changed:
     steps: Sequence[tuple[Table, Table]] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """Facts of a predicate that have come, sign 1, or gone, sign -1; `columns` of the table are the arguments."""
+
+    predicate: str
+    sign: int
+    table: Table
+    columns: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What an engine has so far: `state` can be written as JSON, and needs the files in some folders of the backend's folder."""
+
+    state: Mapping[str, Any]
+    folders: frozenset[str]
+
+
 class Triples(Protocol):
     """The facts of a file of triples: p(s, o), C(s) for a class, and those of the views that were asked for."""
 
@@ -101,7 +119,7 @@ class Aside(Protocol):
     def table(self, limit: int | None = None) -> pa.Table:
         """The records, or some of them: file, line, text and reason."""
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str) -> None:
         """Write all of them as Parquet."""
 
     def forget(self, kept: int) -> None:
@@ -138,8 +156,8 @@ class Backend(Protocol):
     def aside(self) -> Aside:
         """The bad records that were set aside."""
 
-    def files(self, path: str | os.PathLike[str]) -> list[FactFile]:
-        """The files that a path, a folder, a glob or a URI stands for."""
+    def files(self, path: str | os.PathLike[str], format: str | None = None) -> list[FactFile]:
+        """The files that a path, a folder, a glob or a URI stands for; with a format, whatever their names."""
 
     def read_files(
         self,
@@ -168,15 +186,18 @@ class Backend(Protocol):
 
     def export(
         self,
-        folder: Path,
+        folder: str,
         format: str,
         predicates: Sequence[Predicate],
         reading: Callable[[Predicate], Iterable[Table]],
     ) -> dict[str, int]:
-        """One file for each predicate; returns the rows of each."""
+        """One file for each predicate in a folder, which for Spark may be a URI; returns the rows of each."""
 
     def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
         """The rows as a data frame of terms, where the engine has data frames."""
+
+    def signed_dataframe(self, facts: Sequence[Signed]) -> Any:
+        """Facts of several predicates as a data frame (predicate, sign, terms), where the engine has data frames."""
 
     @property
     def writes_changes(self) -> bool:
@@ -196,3 +217,24 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Give back what is held."""
+
+
+class Freezing(Backend, Protocol):
+    """A backend whose facts lie in files that another process can take up."""
+
+    def freeze(self, relations: Sequence[Relation], changing: Sequence[Relation]) -> Frozen | None:
+        """What the relations hold, Δ apart, and all terms; None while an evaluation is put off.
+
+        Relations that are not `changing` stay as they are from now on. The files stay until the state after the next one is frozen.
+        """
+
+    def thaw(self, state: Mapping[str, Any]) -> None:
+        """Take up the terms of a frozen state, before there are others."""
+
+    def thaw_relations(self, state: Mapping[str, Any], relations: Sequence[Relation]) -> None:
+        """Let new, empty relations be what those that were frozen had been, in the same order."""
+
+
+def can_freeze(backend: Backend) -> TypeGuard[Freezing]:
+    """Whether another process can take up what a backend has."""
+    return hasattr(backend, "freeze")

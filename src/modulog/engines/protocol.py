@@ -448,6 +448,9 @@ class Engine(Protocol):
     def collect(self, expr: Expr) -> Table:
         """All rows of an expression, in one table."""
 
+    def ask(self, expr: Expr) -> Table:
+        """The same, good until a relation changes; where a table costs a job, it is evaluated with whatever reads it."""
+
     def snapshot(self, read: Read) -> Table:
         """What a read gives now, to be kept: its rows, or where these are represented something that lists them when they are asked for."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from modulog.engines.backend import Backend
+from modulog.engines.backend import Backend, FactFile
 from modulog.errors import EngineUnavailable
 
 ENGINES = ("local", "spark")
@@ -26,8 +27,28 @@ def make_backend(name: str, spark: Any = None, **options: Any) -> Backend:
         from modulog.engines.local.backend import LocalBackend
 
         return LocalBackend()
-    if find_spec("pyspark") is None:
-        raise EngineUnavailable("the Spark engine needs PySpark: pip install 'modulog[spark]'")
+    _need_pyspark()
     from modulog.engines.spark.backend import SparkBackend
 
     return SparkBackend(spark, **options)
+
+
+def start_spark(settings: Mapping[str, str]) -> tuple[Any, bool]:
+    """A Spark session with these settings, and whether it is a new one; one that is active is taken as it is."""
+    _need_pyspark()
+    from modulog.engines.spark.session import active_session, build_session
+
+    found = active_session()
+    return (build_session(settings), True) if found is None else (found, False)
+
+
+def _need_pyspark() -> None:
+    if find_spec("pyspark") is None:
+        raise EngineUnavailable("the Spark engine needs PySpark: pip install 'modulog[spark]'")
+
+
+def files_on_spark(spark: Any, path: str, format: str | None) -> list[FactFile]:
+    """The files that a path stands for on any file system that Spark knows."""
+    from modulog.engines.spark.hadoop import HadoopListing
+
+    return HadoopListing(spark).files(path, format)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -37,11 +38,9 @@ def export(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
-    names = [p.name for p in predicates]
     written = {}
-    for predicate in predicates:
-        clash = names.count(predicate.name) > 1
-        path = folder / f"{file_name(predicate.name, predicate.arity if clash else None)}.{format}"
+    for predicate, name in part_names(predicates, format).items():
+        path = folder / name
         if format in rdf_writing.FORMATS:
             written[path.name] = rdf_writing.write_triples(path, chunks(predicate), dictionary, predicate)
         elif format == "parquet":
@@ -52,6 +51,16 @@ def export(
             delimiter = "," if format == "csv" else "\t"
             written[path.name] = write_csv(path, chunks(predicate), dictionary, delimiter=delimiter)
     return written
+
+
+def part_names(predicates: Sequence[Predicate], format: str) -> dict[Predicate, str]:
+    """The names of the files of predicates that are written together.
+
+    >>> list(part_names([Predicate("p", 2), Predicate("<http://e.org/q>", 1)], "csv").values())
+    ['p.csv', 'http%3A%2F%2Fe%2Eorg%2Fq.csv']
+    """
+    count = Counter(predicate.name for predicate in predicates)
+    return {p: f"{file_name(p.name, p.arity if count[p.name] > 1 else None)}.{format}" for p in predicates}
 
 
 def sayable(predicates: Sequence[Predicate]) -> list[Predicate]:

@@ -32,6 +32,9 @@ FORMATS = {
     ".rdf": "rdf",
     ".owl": "rdf",
 }
+SPARK_FORMATS = {**FORMATS, ".jsonl": "jsonl", ".ndjson": "jsonl"}
+"""The extensions that the Spark engine reads, which is more."""
+
 _OTHER_RDF = (".n3", ".jsonld")
 _COMPRESSED = ".gz"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -97,12 +100,16 @@ def is_uri(path: str) -> bool:
 
 
 def discover(
-    path: str | os.PathLike[str], formats: Mapping[str, str] = FORMATS, listing: Listing | None = None
+    path: str | os.PathLike[str],
+    formats: Mapping[str, str] = FORMATS,
+    listing: Listing | None = None,
+    *,
+    format: str | None = None,
 ) -> list[FactFile]:
     """The fact files that a path stands for: the file itself, the files of a folder, or what matches a glob, by name.
 
     `formats` has the extensions that are known. Files of a folder or a glob that hold no facts are left out, with a warning; hidden files
-    without one.
+    without one. With a `format` all files are read so, whatever their names, and a folder is one table.
     """
     listing, text = listing or LocalListing(), os.fspath(path)
     entries = listing.matches(text)
@@ -110,6 +117,12 @@ def discover(
         what = "no file matches" if has_magic(text) else "there is no such file or folder"
         raise DataError(f"{text}: {what}")
     many = len(entries) > 1 or has_magic(text)
+    if format is not None:
+        if format not in formats.values():
+            known = ", ".join(dict.fromkeys(formats.values()))
+            raise DataError(f'{text}: there is no format "{format}"; choose one of: {known}')
+        chosen = [entry for entry in entries if not (many and entry.hidden)]
+        return [file for entry in chosen for file in _parts(entry, format, listing)]
     found, skipped = [], []
     for entry in entries:
         if many and entry.hidden:
@@ -141,10 +154,16 @@ def _discover_folder(folder: Entry, formats: Mapping[str, str], listing: Listing
 
 def _files(entry: Entry, formats: Mapping[str, str], listing: Listing) -> list[FactFile]:
     """The file, or all files of a folder that is one table; none if the name does not say what it holds."""
-    suffix, stem, gzip = _split(entry.name)
+    suffix = _split(entry.name)[0]
     if suffix not in formats:
         _refuse_rdf(entry.path, suffix)
         return []
+    return _parts(entry, formats[suffix], listing)
+
+
+def _parts(entry: Entry, format: str, listing: Listing) -> list[FactFile]:
+    """The file, or all files of a folder that is one table, in a format."""
+    _, stem, gzip = _split(entry.name)
     parts = (
         [e for e in listing.inside(entry.path) if not e.hidden and not e.folder] if entry.folder else [entry]
     )
@@ -153,7 +172,7 @@ def _files(entry: Entry, formats: Mapping[str, str], listing: Listing) -> list[F
         FactFile(
             part.path,
             predicate_name(stem),
-            formats[suffix],
+            format,
             gzip or part.name.suffix.lower() == _COMPRESSED,
             int(arity[0][1:]) if arity else None,
         )
@@ -200,6 +219,15 @@ def predicate_name(stem: str) -> str:
     """
     name = unquote(_ARITY.sub("", stem))
     return f"<{name}>" if _ABSOLUTE.match(name) else name
+
+
+def holds_facts(path: str, formats: Mapping[str, str] = FORMATS) -> bool:
+    """Whether the name of a file says that it holds facts.
+
+    >>> holds_facts("a/edge.csv.gz"), holds_facts("a/README")
+    (True, False)
+    """
+    return _split(PurePath(path))[0] in formats
 
 
 def _split(path: PurePath) -> tuple[str, str, bool]:

@@ -107,7 +107,7 @@ class AsideRecords:
             [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
         )
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str) -> None:
         """Write them as Parquet."""
         pq.write_table(self.table(), path)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from modulog.engines.backend import Backend
+from modulog.engines.backend import Backend, Signed
 from modulog.engines.protocol import Table
 from modulog.language.model import Predicate
 from modulog.maintenance.update import NetChange
@@ -30,10 +30,11 @@ class Change:
         net: NetChange,
         count: Callable[[Mapping[Predicate, Table]], dict[str, int]],
         read: Callable[[str, bool], Iterator[tuple[Any, ...]]],
+        frame: Callable[[], Any],
     ) -> None:
         self.ignored = net.ignored  # facts to delete that were not explicit
         self.statistics = net.statistics
-        self._net, self._count, self._read = net, count, read
+        self._net, self._count, self._read, self._frame = net, count, read, frame
 
     @cached_property
     def added(self) -> dict[str, int]:
@@ -48,6 +49,10 @@ class Change:
     def rows(self, predicate: str, *, deleted: bool = False) -> list[tuple[Any, ...]]:
         """The facts of a predicate that were added, or deleted, until the next update."""
         return list(self._read(predicate, deleted))
+
+    def dataframe(self) -> Any:
+        """On Spark, the whole change until the next update: predicate, sign (1 has come, -1 has gone) and terms, in Turtle form."""
+        return self._frame()
 
     def __bool__(self) -> bool:
         return bool(self._net.come or self._net.gone)
@@ -74,4 +79,13 @@ def change_of(
             return iter(())
         return backend.rows([tables[link.representative]], [f"c{place}" for place in link.places])
 
-    return Change(net, counts, rows)
+    def frame() -> Any:
+        signed = [
+            Signed(predicate.name, sign, tables[link.representative], [f"c{place}" for place in link.places])
+            for sign, tables in ((1, net.come), (-1, net.gone))
+            for predicate, link in links.items()
+            if link.representative in tables
+        ]
+        return backend.signed_dataframe(signed)
+
+    return Change(net, counts, rows, frame)

@@ -63,7 +63,7 @@ class Support:
         in_vain = self.losing & self.sole if first and len(self.losing) == 1 else set()
         queries = [query for query in self.queries if id(query.clause) not in in_vain]
         # All are asked before any is spared: where facts are far away, they then leave in one go.
-        for rows in [self.engine.collect(query.chosen()) for query in queries if not query.empty()]:
+        for rows in [self.engine.ask(query.chosen()) for query in queries if not query.empty()]:
             self.relation.spare(rows)
         return self.relation.size("delta")
 

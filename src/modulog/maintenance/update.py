@@ -94,39 +94,49 @@ class Maintenance:
         """E := (E \\ E⁻) ∪ E⁺; a fact in both ends up explicit. Gives the relations that changed."""
         for relation in given:
             relation.begin()
-        for predicate in dict.fromkeys((*minus, *plus)):
-            if predicate in self.facts.explicit:
-                relation = self.facts.given(predicate)
-                net.ignored += self._delete(relation, minus.get(predicate, []), plus.get(predicate, []))
-            else:
-                net.ignored += _filled(self.engine, predicate, minus[predicate]).size("all")
-        for predicate, tables in plus.items():
-            for table in tables:
-                self.facts.given(predicate).schedule(table, EXPLICIT)
+        if minus and plus:
+            net.ignored += self._exchange(minus, plus)
+        else:
+            net.ignored += self._delete(minus)
+            for predicate, tables in plus.items():
+                for table in tables:
+                    self.facts.given(predicate).schedule(table, EXPLICIT)
         for relation in given:
             relation.derive()
+        for relation in given:
             relation.merge()
         return _changed(given)
 
-    def _delete(self, relation: Relation, minus: Sequence[Table], plus: Sequence[Table]) -> int:
-        """Delete what is explicit and does not come at once; how many were not explicit."""
-        if not minus:
-            return 0
-        if not plus:
-            for table in minus:
-                relation.schedule(table, EXPLICIT)
-            deleted = relation.derive(leaving=True)
-            relation.merge()
-            asked = sum(map(len, minus))
-            return 0 if deleted == asked else _filled(self.engine, relation, minus).size("all") - deleted
-        names = tuple(f"c{j}" for j in range(relation.arity))
-        doomed = Read(_filled(self.engine, relation, minus), names, "all")
-        staying = Read(_filled(self.engine, relation, plus), names, "all")
-        leaving = AntiJoin(doomed, staying, names)
-        self.engine.run([Work(relation, Project(leaving, names, "keep"), EXPLICIT)])
-        wanted, deleted = self.engine.count(leaving), relation.derive(leaving=True)
-        relation.merge()
-        return wanted - deleted
+    def _exchange(self, minus: Tables, plus: Tables) -> int:
+        """Delete and schedule what comes, but what is in both stays; how many were not explicit. All predicates go together."""
+        explicit, engine = self.facts.explicit, self.engine
+        leaving, coming = filled(engine, minus, plus)
+        both = {p: engine.relation(f"{p.name} leaving", p.arity) for p in minus if p in plus}
+        engine.run([Work(both[p], rest_of(leaving[p], coming[p]), EXPLICIT) for p in both])
+        settle(both.values())
+        leaving |= both
+        known = [p for p in minus if p in explicit]
+        engine.run([Work(explicit[p], rest_of(leaving[p], None), EXPLICIT) for p in known])
+        deleted = sum([explicit[p].derive(leaving=True) for p in known])
+        for predicate in known:
+            explicit[predicate].merge()
+        engine.run([Work(explicit[p], rest_of(coming[p], None), EXPLICIT) for p in plus])
+        return sum(relation.size("all") for relation in leaving.values()) - deleted
+
+    def _delete(self, minus: Tables) -> int:
+        """Delete what is explicit; how many were not. All is scheduled before the first leaves, so that terms get ids together."""
+        explicit = self.facts.explicit
+        unknown = {p: tables for p, tables in minus.items() if p not in explicit}
+        leaving = {p: tables for p, tables in minus.items() if p in explicit}
+        for predicate, tables in leaving.items():
+            for table in tables:
+                explicit[predicate].schedule(table, EXPLICIT)
+        deleted = {p: explicit[p].derive(leaving=True) for p in leaving}
+        for predicate in leaving:
+            explicit[predicate].merge()
+        partly = {p: t for p, t in leaving.items() if deleted[p] != sum(map(len, t))}
+        (asked,) = filled(self.engine, unknown | partly)
+        return sum(relation.size("all") - deleted.get(p, 0) for p, relation in asked.items())
 
     def _collect(self, changed: set[int], net: NetChange) -> None:
         """Keep the net change, for as long as somebody may ask for it."""
@@ -146,11 +156,30 @@ def _changed(relations: Iterable[Relation]) -> set[int]:
     return {id(r) for r in relations if r.has("gone") or r.has("come")}
 
 
-def _filled(engine: Engine, like: Relation | Predicate, tables: Sequence[Table]) -> Relation:
-    """The facts of some tables, each once."""
-    found = engine.relation(f"{like.name} asked", like.arity)
-    for table in tables:
-        found.schedule(table, EXPLICIT)
-    found.derive()
-    found.merge()
+def filled(engine: Engine, *groups: Tables) -> list[dict[Predicate, Relation]]:
+    """The facts of some tables, each once; all terms get their ids together."""
+    found: list[dict[Predicate, Relation]] = []
+    for group in groups:
+        found.append({p: engine.relation(f"{p.name} asked", p.arity) for p in group})
+        for predicate, tables in group.items():
+            for table in tables:
+                found[-1][predicate].schedule(table, EXPLICIT)
+    settle([relation for made in found for relation in made.values()])
     return found
+
+
+def settle(relations: Iterable[Relation]) -> None:
+    """Take in what was scheduled, in all of them before the first is read."""
+    relations = list(relations)
+    for relation in relations:
+        relation.derive()
+    for relation in relations:
+        relation.merge()
+
+
+def rest_of(these: Relation, others: Relation | None) -> Project:
+    """The facts of one relation that another does not have."""
+    names = tuple(f"c{j}" for j in range(these.arity))
+    read = Read(these, names, "all")
+    rest = read if others is None else AntiJoin(read, Read(others, names, "all"), names)
+    return Project(rest, names, "keep")

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Protocol
 
-from modulog.engines.protocol import Work
+from modulog.engines.backend import Backend
+from modulog.engines.protocol import Failures, Relation, Work
 from modulog.errors import Interrupted, LimitReached, stopped
 from modulog.language.printer import print_rule
 from modulog.materialisation.facts import Facts
@@ -27,30 +28,65 @@ class Observer(Protocol):
     def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None: ...
 
 
+class Checkpoints(Protocol):
+    """Keeps what was computed so far, so that another process can go on from there."""
+
+    @property
+    def loaded(self) -> bool:
+        """Whether an earlier process has kept something, explicit facts at least."""
+
+    @property
+    def failures(self) -> Failures:
+        """What the earlier process had counted."""
+
+    def begin(self, backend: Backend) -> None:
+        """Before a backend knows any term: give it those that were kept."""
+
+    def resume(self, facts: Facts, runs: Sequence[Run]) -> None:
+        """Before the first round: put back what was kept, or if there is nothing keep the explicit facts."""
+
+    def reached(self) -> None:
+        """A round, or the last one of a stratum, is over: perhaps keep what there is."""
+
+
 def silent(stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
     """An observer that does nothing."""
 
 
 def materialise(
-    plan: Plan, facts: Facts, observe: Observer = silent, switches: Switches = DEFAULT
+    plan: Plan,
+    facts: Facts,
+    observe: Observer = silent,
+    switches: Switches = DEFAULT,
+    checkpoints: Checkpoints | None = None,
 ) -> tuple[Statistics, list[LiveStratum]]:
-    """Compute every consequence; the derived relations of `facts` are empty before. Gives the strata for maintenance."""
+    """Compute every consequence; the derived relations of `facts` are empty before. Gives the strata for maintenance.
+
+    With checkpoints the work goes on where they say that another process stopped.
+    """
     statistics, began, where = Statistics(), perf_counter(), "before the first stratum"
     plan.orders.clear()
     plan.trees.clear()
     try:
         live = make_live(plan, facts)
         groups = stages(plan.strata) if facts.engine.shares_rounds else [(s,) for s in plan.strata]
-        runs = []
-        for number, group in enumerate(groups, 1):
-            run, before = Run([live[id(stratum)] for stratum in group], facts), statistics.facts
+        runs = [Run([live[id(stratum)] for stratum in group], facts) for group in groups]
+        if checkpoints is not None:
+            checkpoints.resume(facts, runs)
+        earlier = sum(run.statistics.seconds for run in runs)
+        for number, (group, run) in enumerate(zip(groups, runs, strict=True), 1):
+            before = statistics.facts
             statistics.strata.append(run.statistics)
-            runs.append(run)
-            for round_, new in enumerate(run.rounds()):
-                statistics.facts += new
+            for round_ in run.rounds():
+                statistics.facts = before + run.statistics.facts
                 where = f"in stratum {number} of {len(groups)} ({run.name}), round {round_}"
                 observe(number, len(groups), run.name, round_, statistics.facts)
-                check_limits(group, round_, statistics.facts - before, switches)
+                check_limits(group, round_, run.statistics.facts, switches)
+                if checkpoints is not None:
+                    checkpoints.reached()
+            statistics.facts = before + run.statistics.facts
+            if checkpoints is not None:
+                checkpoints.reached()
             run.record_orders(plan)
             statistics.nonrecursive_rules += sum(len(stratum.entry) for stratum in group)
             statistics.recursive_rules += sum(len(stratum.recursive) for stratum in group)
@@ -63,6 +99,8 @@ def materialise(
         _settle(facts, statistics)
         for run in runs:
             run.recount()
+        if checkpoints is not None:
+            checkpoints.reached()
     except BaseException as error:
         facts.forget_derived()
         if not stopped(error):
@@ -71,7 +109,7 @@ def materialise(
         raise Interrupted(
             f"stopped after {seconds:.1f} s {where}, with {statistics.facts:,} facts derived"
         ) from None
-    statistics.seconds = perf_counter() - began
+    statistics.seconds = earlier + perf_counter() - began
     return statistics, list(live.values())
 
 
@@ -109,7 +147,10 @@ def _settle(facts: Facts, statistics: Statistics) -> None:
 
 
 class Run:
-    """The evaluation of one stratum, or of several that do not depend on each other and share their rounds."""
+    """The evaluation of one stratum, or of several that do not depend on each other and share their rounds.
+
+    One that was taken up has statistics of its earlier rounds; `finished` says that those were all.
+    """
 
     def __init__(self, strata: Sequence[LiveStratum], facts: Facts) -> None:
         self.strata, self.facts = strata, facts
@@ -119,19 +160,36 @@ class Run:
         self.external = [r for stratum in strata for r in stratum.external]
         self.modules = [module for stratum in strata for module in stratum.modules]
         self.statistics = StratumStatistics(tuple(map(str, predicates)), bool(self.modules))
+        self.finished = False
+
+    @property
+    def kept(self) -> list[Relation]:
+        """Everything that changes while the strata are evaluated."""
+        return [relation for stratum in self.strata for relation in stratum.kept]
 
     def rounds(self) -> Iterator[int]:
-        """Go to the fixpoint; gives the number of new facts of each round."""
-        began = perf_counter()
-        new = self._round(work for stratum in self.strata for work in stratum.enter())
+        """Go to the fixpoint; gives the number of each round that brought something."""
+        if self.finished:
+            return
+        began = perf_counter() - self.statistics.seconds
+        if self.statistics.rounds:
+            new = self._sizes()
+        else:
+            new = self._round(work for stratum in self.strata for work in stratum.enter())
         while sum(new):
-            yield new[0]
+            self.statistics.seconds = perf_counter() - began
+            yield len(self.statistics.rounds) - 1
             new = self._round(work for module in self.modules for work in module.add())
         for relation in (*self.relations, *self.external):
             relation.rest()
         for module in self.modules:
             module.rest()
-        self.statistics.seconds = perf_counter() - began
+        self.statistics.seconds, self.finished = perf_counter() - began, True
+
+    def _sizes(self) -> tuple[int, int]:
+        """How many facts Δ has, and how many external ones."""
+        new, external = (sum(r.size("delta") for r in group) for group in (self.relations, self.external))
+        return new, external
 
     def _round(self, asked: Iterable[Work]) -> tuple[int, int]:
         """Evaluate the work, let Δ join I, and derive the next Δ: how many facts it has, and how many external ones."""

@@ -78,3 +78,14 @@ def synchronise(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a small file: at every moment the old one is there, or the new one, and once this is over the new one is on disk."""
+    draft = path.with_name(f".{path.name}.draft")
+    draft.unlink(missing_ok=True)
+    with CheckedFile(draft) as file:
+        file.write(content)
+    synchronise(draft)
+    os.replace(draft, path)
+    synchronise(path.parent)

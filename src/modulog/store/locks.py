@@ -1,12 +1,15 @@
 """Who uses a store: one process at most writes, any number reads.
 
-A reader holds the file of its state, shared. Whoever removes what old states need asks for the files of those states alone, without waiting. The
+A run of a pipeline holds a file of its own from beginning to end, and says there who it is. A reader holds the file of its state, shared. Whoever removes what old states need asks for the files of those states alone, without waiting. The
 system gives locks up when a process ends, however it ends. Where locks cannot be had, as on some network drives, reading goes on without.
 """
 
 from __future__ import annotations
 
+import getpass
 import os
+import socket
+from datetime import UTC, datetime
 from pathlib import Path
 
 from modulog.errors import DataError
@@ -17,6 +20,7 @@ except ImportError:  # pragma: no cover  (Windows has no such locks)
     fcntl = None  # type: ignore[assignment]
 
 LOCK = "modulog-store.lock"
+RUN_LOCK = "modulog-run.lock"
 READERS = "readers"
 
 
@@ -38,15 +42,31 @@ class Lock:
 
 def lock_for_writing(folder: Path) -> Lock:
     """The lock of the one who writes; an error if another process has it."""
-    path = folder / LOCK
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         lock = _locked(descriptor, shared=False)
         if lock is None:
             raise DataError(f"{folder}: another process is writing this store; try again when it is done")
         if os.fstat(descriptor).st_nlink:
             return lock
         lock.release()  # a writer that failed removed the file while we waited for it
+
+
+def lock_for_running(folder: Path) -> Lock:
+    """The lock of a run on a store, held from beginning to end; an error says who has it, and since when."""
+    path = folder / RUN_LOCK
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = _locked(descriptor, shared=False)
+    if lock is None:
+        who = path.read_text(encoding="utf-8") or "just started"
+        raise DataError(f"{folder}: another run is at work on this store ({who}); try again when it is done")
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    os.ftruncate(descriptor, 0)
+    os.write(
+        descriptor,
+        f"process {os.getpid()} of {getpass.getuser()} on {socket.gethostname()}, since {now} UTC".encode(),
+    )
+    return lock
 
 
 def reader_file(folder: Path, generation: int) -> Path:

@@ -70,7 +70,7 @@ class StoredRelation:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One state of a store."""
+    """One state of a store. `notes` are what a caller of `Reasoner.save` wants to remember, given with the state `noted`."""
 
     generation: int
     program: str
@@ -80,6 +80,8 @@ class Manifest:
     terms: tuple[TermsFile, ...] = ()
     relations: tuple[StoredRelation, ...] = ()
     writer: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    noted: int = 0
 
     @property
     def term_count(self) -> int:
@@ -158,6 +160,8 @@ def _manifest(content: dict[str, Any]) -> Manifest:
         tuple(TermsFile(**f) for f in content["terms"]),
         relations,
         content["writer"],
+        content.get("notes", {}),
+        content.get("noted", 0),
     )
     if not all(FILE_PATH.fullmatch(file.path) for file in found.files()):
         raise ValueError

@@ -17,13 +17,16 @@ import pyarrow as pa
 
 from modulog.errors import DataError
 from modulog.store.files import CheckedFile, checksum, synchronise
-from modulog.store.locks import LOCK, READERS, lock_for_writing, read_states, reader_file
+from modulog.store.locks import LOCK, READERS, RUN_LOCK, lock_for_writing, read_states, reader_file
 from modulog.store.manifest import FILE_PATH, MANIFEST, Manifest, parse_manifest, read_text
 
 TERMS, FACTS, STAGING = "terms", "facts", ".writing"
 _DRAFT = f".{MANIFEST}.draft"
 _SYNCHRONISED = 16  # files at a time
-_OURS = {MANIFEST, LOCK, READERS, TERMS, FACTS, STAGING, _DRAFT}
+CHECKPOINT, RUNS, CHANGES, BAD, STREAMS = PIPELINE = "checkpoint", "runs", "changes", "bad", "streams"
+"""Folders of pipelines: what a run that was stopped has left, logs and reports, net changes of updates, records that were set aside, how far streams have come."""
+
+_OURS = {MANIFEST, LOCK, RUN_LOCK, READERS, TERMS, FACTS, STAGING, _DRAFT, *PIPELINE}
 
 
 def check_target(folder: Path) -> Manifest | None:
@@ -38,8 +41,8 @@ def check_target(folder: Path) -> Manifest | None:
         raise DataError(f"{folder}: cannot be read: {error.strerror}") from error
     if MANIFEST in names:
         return parse_manifest(folder, read_text(folder))
-    # A writer that was killed before its first manifest leaves its lock, and nothing that is not ours.
-    if names and not (LOCK in names and names <= _OURS):
+    # A writer that was killed before its first manifest leaves its lock, and nothing that is not ours; so does a run.
+    if names and not (names & {LOCK, RUN_LOCK} and names <= _OURS):
         raise DataError(f"{folder}: not a store, and not empty: nothing was written")
     return None
 

@@ -22,6 +22,7 @@ from modulog.engines.backend import (
     Kept,
     Paths,
     Reading,
+    Signed,
     Stored,
     Triples,
 )
@@ -66,6 +67,9 @@ class LocalTriples:
         return list(self.facts)
 
 
+NO_FRAMES = 'the local engine has no Spark data frames: use rows, batches or query, or engine="spark"'
+
+
 class LocalBackend:
     """Everything in one process."""
 
@@ -106,8 +110,8 @@ class LocalBackend:
             self._aside = AsideRecords()
         return self._aside
 
-    def files(self, path: str | os.PathLike[str]) -> list[FactFile]:
-        return discover(path, self.formats)
+    def files(self, path: str | os.PathLike[str], format: str | None = None) -> list[FactFile]:
+        return discover(path, self.formats, format=format)
 
     def read_files(
         self,
@@ -202,7 +206,7 @@ class LocalBackend:
 
     def export(
         self,
-        folder: Path,
+        folder: str,
         format: str,
         predicates: Sequence[Predicate],
         reading: Callable[[Predicate], Iterable[Table]],
@@ -210,12 +214,13 @@ class LocalBackend:
         def chunks(predicate: Predicate) -> Iterator[Ids]:
             return answers.ids_of(reading(predicate), [f"c{j}" for j in range(predicate.arity)])
 
-        return export(folder, format, predicates, chunks, self.dictionary)
+        return export(Path(folder), format, predicates, chunks, self.dictionary)
 
     def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
-        raise NotSupported(
-            'the local engine has no Spark data frames: use rows, batches or query, or engine="spark"'
-        )
+        raise NotSupported(NO_FRAMES)
+
+    def signed_dataframe(self, facts: Sequence[Signed]) -> Any:
+        raise NotSupported(NO_FRAMES)
 
     def save(self, draft: Draft, relations: Sequence[Kept]) -> Stored:
         from modulog.engines.local.saving import save

@@ -158,6 +158,9 @@ class LocalEngine:
             np.concatenate(weights) if len(weights) == len(batches) else None,
         )
 
+    def ask(self, expr: p.Expr) -> LocalTable:
+        return self.collect(expr)
+
     def snapshot(self, read: p.Read) -> p.Table:
         relation = read.relation
         assert isinstance(relation, PlainRelation)

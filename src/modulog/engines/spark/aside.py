@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
@@ -18,7 +16,7 @@ class SparkAside:
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
         self._spark, self._folder = spark, Folder(spark, folder)
-        self._parts: list[tuple[str, int]] = []
+        self.parts: list[tuple[str, int]] = []
 
     @property
     def place(self) -> str:
@@ -26,7 +24,7 @@ class SparkAside:
         return self._folder.uri
 
     def __len__(self) -> int:
-        return sum(count for _, count in self._parts)
+        return sum(count for _, count in self.parts)
 
     def add(self, frame: DataFrame) -> None:
         """Write the bad records of a source; reads the source once more than its facts need."""
@@ -34,7 +32,7 @@ class SparkAside:
         with translated():
             frame.observe(counted, F.count(F.lit(1)).alias("n")).write.parquet(self._folder / name)
         if count := int(counted.get["n"]):
-            self._parts.append((name, count))
+            self.parts.append((name, count))
         else:
             self._folder.delete(name)
 
@@ -44,18 +42,18 @@ class SparkAside:
         with translated():
             return (frame if limit is None else frame.limit(limit)).toArrow()
 
-    def write(self, path: Path) -> None:
+    def write(self, path: str) -> None:
         """Write all of them into one folder."""
         with translated():
-            self._frame().write.mode("overwrite").parquet(str(path))
+            self._frame().write.mode("overwrite").parquet(path)
 
     def forget(self, kept: int) -> None:
         """Drop all but the first."""
         while len(self) > kept:
-            self._folder.delete(self._parts.pop()[0])
+            self._folder.delete(self.parts.pop()[0])
 
     def _frame(self) -> DataFrame:
-        if not self._parts:
+        if not self.parts:
             return self._spark.createDataFrame([], BAD_SCHEMA)
-        paths = [self._folder / name for name, _ in self._parts]
+        paths = [self._folder / name for name, _ in self.parts]
         return self._spark.read.schema(BAD_SCHEMA).parquet(*paths)

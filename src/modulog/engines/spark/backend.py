@@ -7,7 +7,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -23,9 +22,11 @@ from modulog.engines.backend import (
     Changed,
     Columns,
     FactFile,
+    Frozen,
     Kept,
     Paths,
     Reading,
+    Signed,
     Stored,
     Triples,
 )
@@ -36,13 +37,14 @@ from modulog.engines.spark.aside import SparkAside
 from modulog.engines.spark.blocks import SCHEMA, Chunks, TripleBlocks
 from modulog.engines.spark.engine import BROADCAST_LIMIT, LOCAL_LIMIT, SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
+from modulog.engines.spark.frozen import Freezer
 from modulog.engines.spark.hadoop import HadoopListing
 from modulog.engines.spark.session import build_session
 from modulog.engines.spark.table import DriverTable, KeyTable, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.waiting import Staged, Waiting, stage
 from modulog.formats.columns import choose_columns
-from modulog.formats.files import discover, is_uri
+from modulog.formats.files import SPARK_FORMATS
 from modulog.formats.tables import read_table
 from modulog.language.model import Predicate
 from modulog.store.reading import Store
@@ -61,9 +63,7 @@ class SparkBackend:
     The folder must be one that executors share; without one, a temporary folder of this machine is used, which is right for local masters.
     """
 
-    formats: Mapping[str, str] = {
-        f".{extension}": kind for extension, kind in sources.FORMATS.items() if kind != "table"
-    }
+    formats: Mapping[str, str] = SPARK_FORMATS
 
     def __init__(
         self,
@@ -89,13 +89,18 @@ class SparkBackend:
             local_limit=local_limit,
             broadcast_limit=broadcast_limit,
         )
+        self._freezer = Freezer(self.engine, self.terms, self.aside, where)
 
     def close(self) -> None:
-        """Delete facts and what is temporary, and stop the session if it is ours; terms stay in a folder that was given."""
-        self.engine.close()
+        """Delete facts and what is temporary, and stop the session if it is ours; terms stay in a folder that was given.
+
+        What was frozen stays for another process.
+        """
+        if not self._freezer.used:
+            self.engine.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
-        elif self._store is None:
+        elif self._store is None and not self._freezer.used:
             with translated():
                 self.terms.flush()
         if self._store is not None:
@@ -118,6 +123,19 @@ class SparkBackend:
         with translated():
             stored.restore_terms(self.terms, store)
             return list(stored.restore_relations(self.engine, store))
+
+    # ---- Checkpoints
+
+    def freeze(self, relations: Sequence[Relation], changing: Sequence[Relation]) -> Frozen | None:
+        with translated():
+            return self._freezer.freeze(relations, changing)
+
+    def thaw(self, state: Mapping[str, Any]) -> None:
+        self._freezer.thaw(state)
+
+    def thaw_relations(self, state: Mapping[str, Any], relations: Sequence[Relation]) -> None:
+        with translated():
+            self._freezer.thaw_relations(state, relations)
 
     # ---- Terms
 
@@ -150,15 +168,12 @@ class SparkBackend:
             tables.append(KeyTable(ids.shape[0], arrays, spark=self.spark, rows=int(ids.shape[1])))
         return tables
 
-    def files(self, path: str | os.PathLike[str]) -> list[FactFile]:
-        text, listing = os.fspath(path), self._listing
+    def files(self, path: str | os.PathLike[str], format: str | None = None) -> list[FactFile]:
+        text = os.fspath(path)
         if text.startswith(TABLE):
             table = text.removeprefix(TABLE)
             return [FactFile(table, table.split(".")[-1].strip("`"), "table")]
-        if listing.is_local and not is_uri(text):
-            return discover(path, self.formats)
-        with translated():
-            return discover(text, self.formats, listing)
+        return self._listing.files(text, format)
 
     def read_files(
         self,
@@ -265,7 +280,7 @@ class SparkBackend:
 
     def export(
         self,
-        folder: Path,
+        folder: str,
         format: str,
         predicates: Sequence[Predicate],
         reading: Callable[[Predicate], Iterable[Table]],
@@ -275,6 +290,10 @@ class SparkBackend:
 
     def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
         return self.typed(table, columns, columns)
+
+    def signed_dataframe(self, facts: Sequence[Signed]) -> Any:
+        with translated():
+            return exporting.signed_frame(self, facts)
 
 
 def _streamed(frames: Sequence[DataFrame], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

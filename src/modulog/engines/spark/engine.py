@@ -268,18 +268,34 @@ class SparkEngine:
         if self.driver.takes([expr]):
             return self.driver.collect(expr)
         with translated():
-            self.parts.settle()
-            found = self._compile([question(expr)]).answers()
-            columns = [f"`{name}`" for name in expr.variables] + ([f"`{WEIGHT}`"] if found.weighted else [])
-            return self.parts.keep(expr.variables, found.frame.select(*columns), found.weighted)
+            found = self._answers(expr)
+            return self.parts.keep(expr.variables, found.frame, found.weighted)
+
+    def ask(self, expr: p.Expr) -> SparkTable:
+        if self.driver.takes([expr]):
+            return self.driver.collect(expr)
+        with translated():
+            return self._answers(expr)
+
+    def _answers(self, expr: p.Expr) -> SparkTable:
+        """The plan of an expression as a table that is not evaluated."""
+        self.parts.settle()
+        found = self._compile([question(expr)]).answers()
+        columns = [f"`{name}`" for name in expr.variables] + ([f"`{WEIGHT}`"] if found.weighted else [])
+        return SparkTable(expr.variables, found.frame.select(*columns), None, found.weighted)
 
     def snapshot(self, read: p.Read) -> p.Table:
         plain = read.except_from is None and len(read.variables) == len(read.args)
-        if plain and isinstance(read.relation, SparkClosure):
-            found = read.relation.snapshot(read.variables, read.version)
-            if found is not None:
-                return found
-        return self.collect(read)
+        if isinstance(read.relation, SparkClosure):
+            found = read.relation.snapshot(read.variables, read.version) if plain else None
+            return self.collect(read) if found is None else found
+        relation = spark_relation(read.relation)
+        if not plain or relation.mirror is not None or not relation.is_plain(read.version):
+            return self.collect(read)
+        columns = [F.col(f"c{j}").alias(name) for j, name in enumerate(read.variables)]
+        frame = relation.frame(read.version).select(*columns)
+        parts = relation.parts(read.version)
+        return self.parts.share(read.variables, frame, relation.size(read.version), parts)
 
     def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[SparkTable]:
         found = self.driver.reach(seeds, graph) if self.driver.takes([seeds, graph]) else None
@@ -356,7 +372,8 @@ def _by_source(scheduled: list[Scheduled]) -> Iterator[list[Scheduled]]:
 
 def _is_ebbing(relations: Sequence[SparkRelation]) -> bool:
     """Whether much is known and the last round brought little of it: then the next will hardly bring more."""
-    recent = sum((r.come or r.base)[-1].count(r.number) for r in relations if r.come or r.base)
+    last = [(r, (r.come if r.updating else r.base)[-1:]) for r in relations]
+    recent = sum(part.count(r.number) for r, parts in last for part in parts)
     return sum(r.size("after") for r in relations) > max(MUCH, EBB * recent)
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
+from modulog.engines.backend import Signed
 from modulog.engines.protocol import Table
 from modulog.engines.spark import keys
 from modulog.engines.spark.table import SparkTable
 from modulog.errors import DataError
 from modulog.formats import DataWarning, rdf_writing
-from modulog.formats.exporting import sayable
-from modulog.formats.files import file_name
+from modulog.formats.exporting import part_names, sayable
 from modulog.formats.writing import format_rows
 from modulog.language.model import Predicate
 from modulog.terms.dictionary import Dictionary
@@ -26,11 +27,12 @@ if TYPE_CHECKING:
     from modulog.engines.spark.backend import SparkBackend
 
 FORMATS = ("csv", "tsv", "parquet", *rdf_writing.FORMATS)
+SIGNED = "predicate string, sign int, terms array<string>"
 
 
 def export(
     backend: SparkBackend,
-    folder: Path,
+    folder: str,
     format: str,
     predicates: Sequence[Predicate],
     reading: Callable[[Predicate], Iterable[Table]],
@@ -40,14 +42,11 @@ def export(
         raise DataError(f'facts are not written as "{format}"; choose one of: {", ".join(FORMATS)}')
     if format in rdf_writing.FORMATS:
         predicates = sayable(predicates)
-    names = [p.name for p in predicates]
     written = {}
-    for predicate in predicates:
-        clash = names.count(predicate.name) > 1
-        name = f"{file_name(predicate.name, predicate.arity if clash else None)}.{format}"
+    for predicate, name in part_names(predicates, format).items():
         for table in reading(predicate):
             assert isinstance(table, SparkTable)
-            left = _write(backend, table, predicate, format, str(folder / name))
+            left = _write(backend, table, predicate, format, f"{folder}/{name}")
             written[name] = len(table) - left
     return written
 
@@ -79,6 +78,26 @@ def _write(backend: SparkBackend, table: SparkTable, predicate: Predicate, forma
         )
         warnings.warn(said, DataWarning, stacklevel=2)
     return int(left.value)
+
+
+def signed_frame(backend: SparkBackend, facts: Sequence[Signed]) -> DataFrame:
+    """Facts of several predicates as (predicate, sign, terms), terms in Turtle form; one plan for each arity."""
+    frames = [backend.spark.createDataFrame([], SIGNED)]
+    for arity in sorted({len(item.columns) for item in facts}):
+        names = [f"k{j}" for j in range(arity)]
+        group = [_signed_rows(item, names) for item in facts if len(item.columns) == arity]
+        decoded = backend.terms.decode(reduce(DataFrame.union, group), {name: name for name in names})
+        turtle = partial(keys.turtle_batches, columns=names)
+        shown = decoded.mapInArrow(turtle, decoded.schema) if names else decoded
+        frames.append(shown.select("predicate", "sign", F.array(*names).cast("array<string>").alias("terms")))
+    return reduce(DataFrame.union, frames)
+
+
+def _signed_rows(item: Signed, names: Sequence[str]) -> DataFrame:
+    assert isinstance(item.table, SparkTable)
+    marks = F.lit(item.predicate).alias("predicate"), F.lit(item.sign).alias("sign")
+    columns = [F.col(f"`{c}`").alias(name) for c, name in zip(item.columns, names, strict=True)]
+    return item.table.frame.select(*marks, *columns)
 
 
 def csv_batches(batches: Iterable[pa.RecordBatch], *, delimiter: str) -> Iterator[pa.RecordBatch]:

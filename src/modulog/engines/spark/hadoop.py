@@ -8,7 +8,9 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from modulog.formats.files import Entry
+from modulog.engines.backend import FactFile
+from modulog.engines.spark.errors import translated
+from modulog.formats.files import SPARK_FORMATS, Entry, discover, is_uri
 
 
 class Folder:
@@ -74,6 +76,13 @@ class HadoopListing:
         """Whether a path without a scheme is a file of this machine."""
         uri = self._jvm.org.apache.hadoop.fs.FileSystem.getDefaultUri(self._configuration)
         return bool(uri.getScheme() == "file")
+
+    def files(self, path: str, format: str | None = None) -> list[FactFile]:
+        """The fact files that a path stands for, on this machine or elsewhere."""
+        if self.is_local and not is_uri(path):
+            return discover(path, SPARK_FORMATS, format=format)
+        with translated():
+            return discover(path, SPARK_FORMATS, self, format=format)
 
     def matches(self, path: str) -> list[Entry]:
         """As `Listing` says."""

@@ -67,6 +67,15 @@ class MirroredRelation(SparkRelation):
             _take_in(mirror, come)
         self.mirror = mirror
 
+    def take_up(self, old: LocalTable, delta: Iterable[tuple[LocalTable, ModuleId]]) -> None:
+        """Have a mirror in the middle of a fixpoint: I, and Δ by source."""
+        self.mirror = PlainRelation(self.name, self.arity)
+        _take_in(self.mirror, old)
+        for rows, source in delta:
+            self.mirror.schedule(rows, source)
+        self.mirror.derive()
+        self._go_ahead()
+
     def to_spark(self) -> None:
         """Give the mirror up; what was scheduled there is scheduled on Spark."""
         if self.mirror is None:

@@ -47,6 +47,12 @@ class Part:
             return self.guess if number in self.relations else 0
         return self.counts.get(number, 0)
 
+    def hold(self, number: int, rows: int) -> None:
+        """Let it hold so many facts of one more relation."""
+        assert self.counts is not None
+        self.counts[number] = rows
+        self.relations.add(number)
+
     def read(self, numbers: set[int]) -> DataFrame:
         """The facts, of which those of some relations are meant."""
         return self.frame
@@ -60,6 +66,8 @@ class Parts:
         self.writes = self.actions = 0
         self.lazy: list[Part] = []
         self.tables: dict[str, weakref.ref[SparkTable]] = {}  # results that somebody may still read
+        self.shared: list[tuple[weakref.ref[SparkTable], set[str | None]]] = []  # results that lie in parts
+        self.pinned: set[str] = set()  # parts that another process may take up
 
     def schema(self, arity: int) -> str:
         """The columns of a table of facts."""
@@ -79,12 +87,26 @@ class Parts:
             if any(part.count(n) for n in numbers) and (except_from is None or part.source != except_from)
         ]
         frames = [part.read(numbers) for part in chosen if part.path is None]
-        paths = [part.path for part in chosen if part.path is not None]
+        # Several parts may lie in one folder, which is read once.
+        paths = dict.fromkeys(part.path for part in chosen if part.path is not None)
         if paths:
-            frames.append(self.spark.read.schema(self.schema(arity)).parquet(*paths))
+            frames.append(self._read(arity, *paths))
         if not frames:
             return self.empty(arity)
         return reduce(DataFrame.union, frames).filter(F.col("p").isin(sorted(numbers)))
+
+    def _read(self, arity: int, *paths: str) -> DataFrame:
+        return self.spark.read.schema(self.schema(arity)).parquet(*paths)
+
+    def found(self, arity: int, path: str, source: ModuleId | None) -> Part:
+        """A part that another process wrote; what it holds is to be said."""
+        return Part(arity, self._read(arity, path), path, {}, source=source)
+
+    def anchor(self, part: Part) -> None:
+        """Write a part that lies in the driver's memory."""
+        if part.path is None:
+            written = self.write(part.arity, part.frame, part.relations)
+            part.frame, part.path = written.frame, written.path
 
     def write(self, arity: int, frame: DataFrame, numbers: set[int]) -> Part:
         """Evaluate a plan that gives facts of some relations into a part; the job that writes also counts."""
@@ -96,7 +118,7 @@ class Parts:
             bins = F.histogram_numeric("p", F.lit(max(2, len(numbers)))).alias("bins")
             watched = watched.observe(counts, bins)
         watched.write.parquet(path)
-        written = self.spark.read.schema(self.schema(arity)).parquet(path)
+        written = self._read(arity, path)
         if few:
             seen = counts.get
             # Tasks are put together with their bins side by side: a number may have several.
@@ -120,6 +142,14 @@ class Parts:
             columns, written if columns or weighted else written.select(), counts.get["n"] or 0, weighted
         )
         self.tables[path] = weakref.ref(table)
+        return table
+
+    def share(
+        self, columns: tuple[str, ...], frame: DataFrame, size: int, parts: Iterable[Part]
+    ) -> SparkTable:
+        """A table that is read from parts, which stay as long as somebody holds it."""
+        table = SparkTable(columns, frame, size)
+        self.shared.append((weakref.ref(table), {part.path for part in parts}))
         return table
 
     def put_off(self, arity: int, frame: DataFrame, relations: set[int], guess: int) -> Part:
@@ -156,7 +186,8 @@ class Parts:
             for part in (*r.base, *r.dead, *r.come, *r.gone, *r.delta, *chain(*r._nets.values()))
         }
         self.tables = {path: table for path, table in self.tables.items() if table() is not None}
-        used |= self.tables.keys()
+        self.shared = [(table, paths) for table, paths in self.shared if table() is not None]
+        used |= self.tables.keys() | self.pinned | {path for _, paths in self.shared for path in paths}
         for name in self.folder.names():
             if self.folder / name not in used:
                 self.folder.delete(name)

@@ -79,9 +79,22 @@ class SparkRelation:
         if not mine or not others:
             return mine
         if version not in self._nets:
-            rest = _minus(self._read(mine), self._read(others))
-            self._nets[version] = [self.engine.parts.write(self.arity, rest, {self.number})]
+            self._write_nets(version)
         return self._nets[version]
+
+    def _write_nets(self, version: Version) -> None:
+        """The same for all relations of the arity that will be asked, too: one job for all."""
+        waiting = [
+            r
+            for r in self.engine.relations
+            if r.arity == self.arity and r.gone and r.come and version not in r._nets
+        ]
+        pairs = [(r, (r.gone, r.come) if version == "gone" else (r.come, r.gone)) for r in waiting]
+        rest = [_minus(r._read(mine), r._read(others)) for r, (mine, others) in pairs]
+        whole = reduce(DataFrame.unionByName, rest)
+        part = self.engine.parts.write(self.arity, whole, {r.number for r in waiting})
+        for relation in waiting:
+            relation._nets[version] = [part]
 
     def _read(self, parts: list[Part]) -> DataFrame:
         return self.engine.parts.frame(self.arity, parts, {self.number})

@@ -28,6 +28,11 @@ SETTINGS = {
 Debugging of data frames would note the line of Python behind every column: two of three calls into the JVM."""
 
 
+def active_session() -> SparkSession | None:
+    """The session that runs already, if there is one."""
+    return SparkSession.getActiveSession()
+
+
 def build_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     """A new session, or the one that is active already: workers run the Python that runs us."""
     if SparkContext._gateway is None and not _has_java():

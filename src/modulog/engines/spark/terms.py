@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from itertools import accumulate
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -62,6 +63,7 @@ class SparkTerms:
         self._known: dict[str, int] = {}
         self._pending: dict[str, int] = {}
         self._superseded: list[str] = []
+        self.pinned: set[str] = set()  # folders that another process may take up
         self._frame: DataFrame | None = None
         self._restored: Callable[[], DataFrame] | None = None
         self._manifests = [n for n in self._folder.names() if n.startswith("manifest-")]
@@ -210,8 +212,20 @@ class SparkTerms:
     def release(self) -> None:
         """Delete what newer files have replaced, and what was staged: frames made before are void."""
         for name in self._superseded:
-            self._folder.delete(name)
-        self._superseded.clear()
+            if name not in self.pinned:
+                self._folder.delete(name)
+        self._superseded = [name for name in self._superseded if name in self.pinned]
+
+    def state(self) -> dict[str, Any]:
+        """What the table consists of, as JSON can say it."""
+        return {"parts": [asdict(part) for part in self._parts], "pending": list(self._pending)}
+
+    def take_up(self, state: Mapping[str, Any]) -> None:
+        """Be what a table in the same folder was when it gave its state."""
+        self._parts = [_part(record) for record in state["parts"]]
+        self._written = sum(part.count for part in self._parts)
+        self._known, self._pending, self._frame = {}, {}, None
+        self.adopt(state["pending"])
 
     def close(self) -> None:
         """Delete the folder."""
@@ -274,7 +288,7 @@ class SparkTerms:
         if not self._manifests:
             return []
         records = json.loads(self._folder.read(self._manifests[-1]))
-        return [Part(r["name"], r["first"], r["count"], tuple(r["offsets"])) for r in records]
+        return [_part(record) for record in records]
 
     def _save(self) -> None:
         """Write what the table consists of; the manifest with the highest number is the one that counts."""
@@ -367,3 +381,8 @@ class SparkTerms:
         return frame.select(
             *[F.col(f"_new_{c}" if c in columns else c).alias(name) for c, name in renamed.items()]
         )
+
+
+def _part(record: Mapping[str, Any]) -> Part:
+    """A part as JSON says it."""
+    return Part(record["name"], record["first"], record["count"], tuple(record["offsets"]))

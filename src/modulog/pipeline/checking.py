@@ -1,0 +1,241 @@
+"""All that can be wrong with a pipeline, found before Spark starts: rules, sources, sinks and the store, as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from modulog.engines.backend import TRIPLES, Columns, FactFile
+from modulog.errors import DataError, ModulogError, PipelineError
+from modulog.formats.columns import choose_columns, plural
+from modulog.formats.files import SPARK_FORMATS, is_uri
+from modulog.keeping import store_path
+from modulog.language.checks import verify
+from modulog.language.model import Program
+from modulog.language.parser import parse_file
+from modulog.language.printer import print_predicate
+from modulog.pipeline.configuration import AVAILABLE_NOW, PREDICATE, Configuration, Sink, Source
+from modulog.pipeline.files import is_here, local_files
+from modulog.pipeline.kinds import KEYS, SINK_KEYS, SOURCE_KEYS
+from modulog.pipeline.peeking import peek
+from modulog.store.manifest import MANIFEST
+from modulog.store.writing import check_target
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A configuration in which nothing is wrong, its program, and the files of each source; None where only Spark can tell."""
+
+    configuration: Configuration
+    program: Program
+    files: tuple[list[FactFile] | None, ...]
+
+
+def check(configuration: Configuration) -> Checked:
+    """Look at everything that can be looked at without Spark; an error lists all mistakes, each with its place."""
+    checker = _Checker(configuration)
+    checker.check()
+    if checker.mistakes:
+        raise PipelineError(checker.mistakes)
+    return Checked(configuration, checker.program, tuple(checker.files))
+
+
+def merged(programs: Sequence[Program]) -> Program:
+    """One program from several."""
+    prefixes = dict(pair for program in programs for pair in program.prefixes)
+    return Program(
+        rules=tuple(rule for program in programs for rule in program.rules),
+        facts=tuple(fact for program in programs for fact in program.facts),
+        exports=tuple(export for program in programs for export in program.exports),
+        outputs=tuple(dict.fromkeys(name for program in programs for name in program.outputs)),
+        prefixes=tuple(prefixes.items()),
+        text=programs[0].text if len(programs) == 1 else None,
+    )
+
+
+@dataclass(slots=True)
+class _Checker:
+    configuration: Configuration
+    mistakes: list[str] = field(default_factory=list)
+    program: Program = field(default_factory=Program)
+    files: list[list[FactFile] | None] = field(default_factory=list)
+    arities: dict[str, set[int]] = field(default_factory=dict)
+    any_names: bool = False  # triples, or what Spark has to list: any predicate may have facts
+
+    def check(self) -> None:
+        self._values()
+        if self.mistakes:
+            return
+        self._rules()
+        for number, source in enumerate(self.configuration.sources):
+            self._source(number, source)
+        self._store()
+        for number, sink in enumerate(self.configuration.sinks):
+            self._sink(number, sink)
+
+    def _wrong(self, message: str, *path: str | int) -> None:
+        self.mistakes.append(f"{self.configuration.places.of(*path)}: {message}")
+
+    def _values(self) -> None:
+        """A file has been checked when it was read; what a program gives may be anything."""
+        given = self.configuration
+        for name in KEYS.keys() & {f.name for f in fields(given)}:
+            if (value := getattr(given, name)) is not None and (wrong := KEYS[name].complaint(name, value)):
+                self._wrong(wrong, name)
+        for kind, items, keys in (("source", given.sources, SOURCE_KEYS), ("sink", given.sinks, SINK_KEYS)):
+            for number, item in enumerate(items):
+                for name in keys:
+                    value = getattr(item, name)
+                    if value is not None and (wrong := keys[name].complaint(name, value)):
+                        self._wrong(wrong, kind, number, name)
+
+    # ---- Rules
+
+    def _rules(self) -> None:
+        programs = []
+        for rules in self.configuration.rules:
+            try:
+                if not Path(rules).is_file():
+                    self._wrong(f"{rules}: there is no such file", "rules")
+                    continue
+                program = parse_file(rules)
+                self._imports(program)
+                programs.append(replace(program, imports=()))
+            except ModulogError as error:
+                self.mistakes.append(str(error))
+        if programs and len(programs) == len(self.configuration.rules):
+            self.program = merged(programs)
+            try:
+                verify(self.program)
+            except ModulogError as error:
+                self.mistakes.append(str(error))
+        for predicate in self.program.predicates():
+            self.arities.setdefault(predicate.name, set()).add(predicate.arity)
+
+    def _imports(self, program: Program) -> None:
+        """Files that change between runs must be known to the pipeline."""
+        for directive in program.imports:
+            self.mistakes.append(
+                f"{directive.position}: a pipeline knows its files: write a [[source]] instead of @import"
+            )
+
+    # ---- Sources
+
+    def _source(self, number: int, source: Source) -> None:
+        before = len(self.mistakes)
+        for key, message in _contradictions(source):
+            self._wrong(message, "source", number, key)
+        found: list[FactFile] | None = None
+        if len(self.mistakes) == before and is_here(source, self.configuration):
+            found = self._files(number, source)
+        self.files.append(found)
+        self._predicates(number, source, found or ())
+        if found is None:
+            self.any_names |= source.predicates is None
+
+    def _files(self, number: int, source: Source) -> list[FactFile]:
+        try:
+            return local_files(source)
+        except DataError as error:
+            self._wrong(str(error), "source", number, "path")
+            return []
+
+    def _predicates(self, number: int, source: Source, files: Sequence[FactFile]) -> None:
+        """Every predicate that a source fills with the columns it gets, as far as that can be seen."""
+        for name, columns in (source.map or {}).items():
+            self._arity(name, len(columns), "source", number, "map")
+        if source.predicate is not None and source.columns is not None:
+            self._arity(source.predicate, len(source.columns), "source", number, "columns")
+        for file in files:
+            if file.format in TRIPLES and source.predicates is None:
+                self.any_names = True
+                continue
+            wanted: Mapping[str, Columns | None] = source.map or {
+                source.predicate or file.predicate: source.columns
+            }
+            for name, chosen in wanted.items():
+                self._columns(number, source, file, name, chosen)
+
+    def _columns(
+        self, number: int, source: Source, file: FactFile, name: str, chosen: Columns | None
+    ) -> None:
+        """The columns of one file that are the arguments of one predicate."""
+        key = "map" if source.map else "columns" if chosen is not None else "path"
+        try:
+            seen = peek(file, source.header)
+            if seen is None:
+                return
+            found = choose_columns(seen.names, seen.width, None, chosen, str(file.path))
+        except (DataError, OSError) as error:
+            self._wrong(str(error), "source", number, key)
+            return
+        if chosen is None:
+            self._arity(name, len(found), "source", number, key, file=str(file.path))
+
+    def _arity(self, name: str, columns: int, *path: str | int, file: str = "") -> None:
+        known = self.arities.setdefault(name, {columns})
+        if columns in known or (name.startswith("<") and {columns, *known} <= {1, 2}):
+            return
+        shown = print_predicate(name, dict(self.program.prefixes).items())
+        arguments = " or ".join(map(str, sorted(known)))
+        where = f"{file}: " if file else ""
+        self._wrong(f"{where}{shown} has {arguments} arguments, but gets {plural(columns, 'column')}", *path)
+
+    # ---- Store and sinks
+
+    def _store(self) -> None:
+        try:
+            check_target(store_path(self.configuration.store))
+        except DataError as error:
+            self._wrong(str(error), "store")
+
+    def _sink(self, number: int, sink: Sink) -> None:
+        is_table = sink.format == "table"
+        if is_table != (sink.table is not None) or is_table == (sink.path is not None):
+            self._wrong('a sink has a `path`, or with format = "table" the name of a `table`', "sink", number)
+            return
+        if sum(other.key == sink.key for other in self.configuration.sinks[: number + 1]) > 1:
+            self._wrong(f"{sink.place}: another sink writes there", "sink", number)
+        if sink.path is not None and not is_uri(sink.path):
+            self._sink_path(number, Path(sink.path))
+        single = sink.predicates is not None and len(sink.predicates) == 1
+        if sink.table is not None and not single and PREDICATE not in sink.table:
+            self._wrong(
+                f'several predicates need several tables: table = "{sink.table}_{PREDICATE}"',
+                "sink",
+                number,
+                "table",
+            )
+        for name in sink.predicates or ():
+            if name not in self.arities and not (self.any_names and name.startswith("<")):
+                near = get_close_matches(name, self.arities, n=1, cutoff=0.5)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                self._wrong(f"there is no predicate {name}{hint}", "sink", number, "predicates")
+
+    def _sink_path(self, number: int, path: Path) -> None:
+        if path.exists() and not path.is_dir():
+            self._wrong(f"{path}: not a folder", "sink", number, "path")
+        store = Path(self.configuration.store).absolute()
+        if (path / MANIFEST).exists() or store in (path.absolute(), *path.absolute().parents):
+            self._wrong(f"{path}: a store: results are written to another folder", "sink", number, "path")
+
+
+def _contradictions(source: Source) -> Iterator[tuple[str, str]]:
+    """What does not go together in one source."""
+    if (source.path is None) == (source.table is None):
+        yield "path", "a source has either a `path` or a `table`"
+    if source.map is not None and (source.predicate is not None or source.columns is not None):
+        yield "map", "`map` names predicates and columns: leave `predicate` and `columns` out"
+    if source.columns is not None and source.predicate is None and source.map is None:
+        yield "columns", "`columns` are the arguments of a `predicate`, which is missing"
+    if source.table is not None and source.predicates is None:
+        yield "table", "a table needs a `predicate` or a `map`"
+    if source.table is not None and source.is_batch:
+        yield "table", "a table says what there is: leave `role` and `stream` out"
+    if source.format is not None and source.format not in SPARK_FORMATS.values():
+        known = ", ".join(dict.fromkeys(SPARK_FORMATS.values()))
+        yield "format", f'there is no format "{source.format}"; choose one of: {known}'
+    if source.trigger != AVAILABLE_NOW and not source.stream:
+        yield "trigger", "a trigger belongs to a source with `stream = true`"

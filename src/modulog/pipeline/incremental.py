@@ -1,0 +1,107 @@
+"""What has changed, as facts to delete and to add: sources compared with the stored explicit facts, and batches that were given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+from modulog.engines.backend import TRIPLES, FactFile
+from modulog.errors import DataError
+from modulog.language.model import Predicate
+from modulog.pipeline.changes import Survey
+from modulog.pipeline.configuration import Configuration, Role, Source
+from modulog.pipeline.state import Files, SourceState, State
+
+if TYPE_CHECKING:
+    from modulog.loading import Given
+    from modulog.session import Reasoner
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One update: facts to delete, facts to add, and the state of the pipeline after it."""
+
+    delete: Given | None
+    add: Given | None
+    state: State
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no fact is given."""
+        return not any(given and any(given.tables.values()) for given in (self.delete, self.add))
+
+
+def compare(reasoner: Reasoner, found: Survey, configuration: Configuration, state: State) -> Step:
+    """What must go and come so that the facts of predicates whose sources changed are those of all their sources."""
+    read = {source.key: reasoner.read(source.place, **source.options()) for source in found.changed}
+    concerned = found.concerned.union(*(given.tables for given in read.values()))
+    _refuse_loss(concerned, found.changed, state)
+    plain = [source for source in configuration.sources if not source.is_batch]
+    known = {source.key: state.sources[source.key] for source in plain if source.key not in read}
+    for source in plain:
+        if source.key in known and concerned.intersection(known[source.key].predicates):
+            read[source.key] = reasoner.read(source.place, **source.options())
+    for source in found.changed:
+        known[source.key] = SourceState(found.sums[source.key], tuple(read[source.key].tables))
+    gone, come = reasoner.difference(concerned, _all(read.values()))
+    return Step(gone, come, replace(state, sources=known))
+
+
+def _refuse_loss(concerned: Iterable[Predicate], changed: Sequence[Source], state: State) -> None:
+    """What batches did to a predicate cannot be told from what its sources say."""
+    both = sorted(set(concerned).intersection(state.touched))
+    if both:
+        where = ", ".join(source.place for source in changed) or "the facts of the rules"
+        raise DataError(
+            f"{where}: changed since the last run, but {both[0].name} has also been changed by add or delete sources or by a stream, "
+            "and comparing would undo that; run with --full to start again from all sources"
+        )
+
+
+def take_batches(reasoner: Reasoner, found: Survey, state: State) -> Step:
+    """The files of add and delete sources that wait."""
+    by_role: dict[str, list[Given]] = {"add": [], "delete": []}
+    for source, files in found.batches:
+        given = read_files(reasoner, source, files)
+        sums = found.sums[source.key] or {}
+        applied = {str(file.path): sums[str(file.path)] for file in files}
+        state = applied_to(state, source.key, applied, given)
+        by_role[source.role or "add"] += given
+    return Step(_all(by_role["delete"]), _all(by_role["add"]), state)
+
+
+def read_files(reasoner: Reasoner, source: Source, files: Iterable[FactFile]) -> list[Given]:
+    """The facts of some files of a source, as they would be read with all others."""
+    read = []
+    for file in files:
+        options = source.options() | {"format": file.format}
+        if source.predicates is None and file.format not in TRIPLES:
+            options["predicate"] = file.predicate
+        read.append(reasoner.read(file.path, **options))
+    return read
+
+
+def applied_to(state: State, key: str, files: Files, given: Iterable[Given]) -> State:
+    """The state once files of a source of batches were applied."""
+    applied = {**state.applied, key: {**state.applied.get(key, {}), **files}}
+    return replace(touched_by(state, given), applied=applied)
+
+
+def touched_by(state: State, given: Iterable[Given]) -> State:
+    """The state once batches have changed predicates."""
+    predicates = (predicate for part in given for predicate in part.tables)
+    return replace(state, touched=tuple(dict.fromkeys((*state.touched, *predicates))))
+
+
+def batch(given: Iterable[Given], role: Role, state: State) -> Step:
+    """A step that only adds, or only deletes."""
+    whole = _all(given)
+    return Step(whole, None, state) if role == "delete" else Step(None, whole, state)
+
+
+def _all(given: Iterable[Given]) -> Given | None:
+    found = list(given)
+    return reduce(add, found) if found else None

@@ -1,0 +1,204 @@
+"""The log of a run: a line of JSON for every stage, every round and everything that becomes known, in `runs/` of the store's folder.
+
+    {"at": "2026-03-01T04:00:02.118Z", "event": "stage", "stage": "read"}
+    {"at": "2026-03-01T04:00:02.120Z", "event": "note", "stage": "read", "source": "orders/*.csv"}
+    {"at": "2026-03-01T04:00:09.870Z", "event": "done", "stage": "read", "seconds": 7.752}
+
+A line is written as soon as it is true: the log of a run that was killed ends where it was. The report is made from these lines alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, fields, is_dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from modulog.errors import DataError, ModulogError
+from modulog.formats.writing import replacing
+from modulog.maintenance.statistics import UpdateStatistics
+from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, Statistics
+from modulog.pipeline.configuration import Configuration
+from modulog.pipeline.report import report
+from modulog.pipeline.run import Run, Watch
+from modulog.store.locks import lock_for_running
+from modulog.store.writing import RUNS, check_target
+from modulog.version import __version__
+
+
+class RunLog:
+    """A `Watch` that writes down what it is told, and tells another."""
+
+    def __init__(self, path: Path, also: Watch) -> None:
+        self.path, self._also, self._stage = path, also, ""
+        self.events: list[dict[str, Any]] = []
+        self._file = path.open("x", encoding="utf-8", buffering=1)
+
+    def write(self, event: str, **values: Any) -> None:
+        """One line; what JSON cannot say is written as text. On a full disk the run has other worries than its log."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        stage = {"stage": self._stage} if self._stage else {}
+        line = json.dumps({"at": now, "event": event, **stage, **values}, ensure_ascii=False, default=str)
+        self.events.append(json.loads(line))
+        with suppress(OSError):
+            self._file.write(line + "\n")
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Note when the stage begins, when it ends, and whether it failed."""
+        self._stage, began = name, perf_counter()
+        self.write("stage")
+        try:
+            with self._also.stage(name):
+                yield
+        except BaseException as error:
+            self.write("failed", seconds=round(perf_counter() - began, 3), error=_words(error))
+            raise
+        else:
+            self.write("done", seconds=round(perf_counter() - began, 3))
+        finally:
+            self._stage = ""
+
+    def note(self, **values: Any) -> None:
+        """Write down what is known."""
+        self.write("note", **values)
+        self._also.note(**values)
+
+    def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
+        """Write down where the work is."""
+        self.write("round", stratum=stratum, strata=strata, predicates=name, round=round_, facts=facts)
+        self._also(stratum, strata, name, round_, facts)
+
+    def close(self) -> None:
+        """No more will be written."""
+        with suppress(OSError):
+            self._file.close()
+
+
+class Record:
+    """What is kept of a run while it goes on: the log, and at the end the report beside it."""
+
+    def __init__(self, log: RunLog) -> None:
+        self.log = log
+
+    def finished(self, run: Run) -> Run:
+        """Note how the run ended; the same run, with the place of its report."""
+        place = self.log.path.with_suffix(".html")
+        self.log.write("end", outcome="done", **{f.name: getattr(run, f.name) for f in fields(run)})
+        return replace(run, report=str(place))
+
+
+@contextmanager
+def recorded(configuration: Configuration, watch: Watch) -> Iterator[Record]:
+    """One run on a store, with log and report; a second one at the same time is refused.
+
+    A report that cannot be written does not make a run fail.
+    """
+    store = Path(configuration.store)
+    check_target(store)
+    try:
+        (store / RUNS).mkdir(parents=True, exist_ok=True)
+        lock = lock_for_running(store)
+        log = RunLog(_free(store / RUNS), watch)
+    except OSError as error:
+        raise DataError(f"{store}: the store cannot be written: {error.strerror}") from error
+    try:
+        log.write("begin", writer=f"modulog {__version__}", pipeline=_shown(configuration))
+        yield Record(log)
+    except BaseException as error:
+        log.write("end", outcome="failed", error=_words(error))
+        raise
+    finally:
+        log.close()
+        with suppress(OSError, DataError), replacing(log.path.with_suffix(".html")) as partial:
+            partial.write_text(report(log.events), encoding="utf-8")
+        lock.release()
+
+
+def _free(folder: Path) -> Path:
+    """The file of a run, named for the time; two runs in one second have different ones."""
+    stem = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    names = (stem, *(f"{stem}-{n}" for n in range(1, 1000)))
+    return next(path for name in names if not (path := folder / f"{name}.jsonl").exists())
+
+
+def _words(error: BaseException) -> str:
+    return str(error) if isinstance(error, ModulogError) else f"{type(error).__name__}: {error}"
+
+
+def _shown(configuration: Configuration) -> dict[str, Any]:
+    """The configuration as JSON can say it, without what was left as it was."""
+    found = _set(configuration)
+    found.pop("places", None)
+    found |= {"spark": configuration.shown_settings} if configuration.spark else {}
+    return {
+        name: [_set(item) if is_dataclass(item) else item for item in value]
+        if isinstance(value, tuple)
+        else value
+        for name, value in found.items()
+    }
+
+
+def _set(given: Any) -> dict[str, Any]:
+    """The fields that are not as they are by default."""
+    return {
+        f.name: value
+        for f in fields(given)
+        if (value := getattr(given, f.name)) != f.default and value not in ({}, ())
+    }
+
+
+def described(statistics: Statistics) -> dict[str, Any]:
+    """What a materialisation did, by stratum and rule, as JSON can say it.
+
+    Rules that Spark evaluates together share the seconds of their round; what each of them gave is not known.
+
+    >>> from modulog import Reasoner
+    >>> found = described(Reasoner("q(?x) :- p(?x) . p(a) .").materialise())
+    >>> [stratum["predicates"] for stratum in found["strata"]], found["rules"][0]["rule"], found["rules"][0]["rows"]
+    ([['q/1']], 'q(?x) :- p(?x) .', 1)
+    """
+    rules: dict[str, dict[str, Any]] = {}
+    for round_ in (r for stratum in statistics.strata for r in stratum.rounds):
+        for rule, seconds in _shares(round_):
+            total = rules.setdefault(
+                rule.rule, {"rule": rule.rule, "rounds": 0, "rows": None, "seconds": 0.0}
+            )
+            total["rounds"] += 1
+            total["seconds"] += seconds
+            if rule.seconds:
+                total["rows"] = (total["rows"] or 0) + rule.rows
+    others = (("explicit facts, encoded", statistics.loading), ("evaluated late", statistics.late))
+    strata = [
+        *(_summed([name], [part], part.seconds) for name, part in others if part.actions),
+        *(_summed(s.predicates, s.rounds, s.seconds) for s in statistics.strata),
+    ]
+    return {"strata": strata, "rules": sorted(rules.values(), key=lambda rule: -rule["seconds"])}
+
+
+def _summed(names: Sequence[str], rounds: Sequence[RoundStatistics], seconds: float) -> dict[str, Any]:
+    """Some rounds in one line."""
+    facts, jobs = sum(r.facts for r in rounds), sum(r.actions for r in rounds)
+    return {
+        "predicates": list(names),
+        "rounds": len(rounds),
+        "facts": facts,
+        "jobs": jobs,
+        "seconds": seconds,
+    }
+
+
+def _shares(round_: RoundStatistics) -> Iterator[tuple[RuleStatistics, float]]:
+    """The rules of a round with their seconds: their own, or an equal share of what is left."""
+    together = sum(not rule.seconds for rule in round_.rules)
+    rest = max(0.0, round_.seconds - sum(rule.seconds for rule in round_.rules))
+    yield from ((rule, rule.seconds or rest / together) for rule in round_.rules)
+
+
+def described_update(statistics: UpdateStatistics) -> dict[str, Any]:
+    """How an update brought each stratum up to date, as JSON can say it."""
+    return {"updates": [asdict(stratum) for stratum in statistics.strata]}

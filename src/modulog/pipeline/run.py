@@ -1,0 +1,78 @@
+"""What a run tells while it goes on, and what it has done at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Mode = Literal["full", "incremental"]
+
+STAGES = ("start", "read", "materialise", "compare", "update", "change", "save", "sinks")
+"""The stages of a run, in this order; a run enters those that it needs, most of them perhaps several times, never one inside another."""
+
+
+class Watch(Protocol):
+    """Who is told how a run goes."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Around each stage; it may fail inside."""
+
+    def note(self, **values: Any) -> None:
+        """Something that is known now: of the stage that runs, or outside of all of the whole run. JSON can say it."""
+
+    def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
+        """Called once a round, as `Reasoner(progress=…)` calls it."""
+
+
+class Unwatched:
+    """A `Watch` that takes no notice."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Nothing happens around it."""
+        return nullcontext()
+
+    def note(self, **values: Any) -> None:
+        """Nothing is kept."""
+
+    def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
+        """Nothing is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run did.
+
+    `reason` says why it was full or what changed; `added` and `deleted` are the net change by predicate, of an incremental run; `written` has
+    the rows of each part of a sink that was written. `set_aside` counts bad records, which lie in `bad/` of the store.
+    """
+
+    mode: Mode
+    reason: str
+    generation: int
+    explicit: int
+    facts: int
+    added: Mapping[str, int] = field(default_factory=dict)
+    deleted: Mapping[str, int] = field(default_factory=dict)
+    written: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    change: str | None = None
+    report: str | None = None
+    set_aside: int = 0
+
+    def __str__(self) -> str:
+        seconds = ", ".join(f"{name} {time:.1f} s" for name, time in self.seconds.items())
+        lines = [
+            f"{self.mode} run: {self.reason}",
+            f"{self.facts:,} facts ({self.explicit:,} explicit); {seconds}",
+        ]
+        for name in sorted({*self.added, *self.deleted}):
+            lines.append(f"  {name}: +{self.added.get(name, 0):,} -{self.deleted.get(name, 0):,}")
+        if self.set_aside:
+            lines.append(f"  {self.set_aside:,} bad records set aside")
+        lines += [f"  {part}: {rows:,} rows" for part, rows in self.written.items()]
+        lines += [
+            f"{what} {place}" for what, place in (("change", self.change), ("report", self.report)) if place
+        ]
+        return "\n".join(lines)

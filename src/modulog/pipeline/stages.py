@@ -1,0 +1,294 @@
+"""A run, stage by stage: read, materialise or update, note the change, save, write the sinks.
+
+The store is saved before the sinks are written, with a note of what they do not have yet: a run that is killed in between leaves that to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from modulog.engines.backend import FactFile
+from modulog.engines.registry import start_spark
+from modulog.language.model import Predicate
+from modulog.language.printer import print_program
+from modulog.pipeline import incremental
+from modulog.pipeline.changes import Survey, survey
+from modulog.pipeline.checking import Checked
+from modulog.pipeline.checkpoints import Checkpoints
+from modulog.pipeline.configuration import Source
+from modulog.pipeline.files import checksums, remote_files
+from modulog.pipeline.incremental import Step
+from modulog.pipeline.log import described, described_update, recorded
+from modulog.pipeline.modes import way_of
+from modulog.pipeline.run import Run, Watch
+from modulog.pipeline.sinks import write_sink
+from modulog.pipeline.state import Files, SourceState, State, StreamState
+from modulog.pipeline.streams import Stream, file_stream, run_stream
+from modulog.planning.pipeline import Switches
+from modulog.session import Reasoner
+from modulog.store.manifest import read_manifest
+from modulog.store.writing import BAD, CHANGES, CHECKPOINT, STREAMS, check_target
+
+if TYPE_CHECKING:
+    from modulog.maintenance.change import Change
+
+
+def run_alone(
+    checked: Checked, watch: Watch, *, full: bool = False, spark: Any = None, streams: Sequence[Stream] = ()
+) -> Run:
+    """Run a pipeline while no other runs on its store, with log and report."""
+    with recorded(checked.configuration, watch) as record:
+        return record.finished(Runner(checked, record.log, full, spark, streams).run())
+
+
+class Runner:
+    """One run of a pipeline in which nothing is wrong."""
+
+    def __init__(
+        self,
+        checked: Checked,
+        watch: Watch,
+        full: bool,
+        spark: Any,
+        streams: Sequence[Stream],
+    ) -> None:
+        self.checked, self.configuration, self.watch = checked, checked.configuration, watch
+        self.store = Path(self.configuration.store)
+        self.way = way_of(checked, full)
+        self.known = self.way.known
+        before = self.known.state if self.known else State()
+        self.state = replace(before, switches=self.configuration.switches)
+        self.spark, self.streams = spark, streams
+        self.added: dict[str, int] = {}
+        self.deleted: dict[str, int] = {}
+        self.written: dict[str, int] = {}
+        self.change: str | None = None
+        self.set_aside = 0
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        """A stage, watched and timed."""
+        began = perf_counter()
+        try:
+            with self.watch.stage(name):
+                yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - began
+
+    def run(self) -> Run:
+        """Do everything; a failure leaves the store and the sinks with what they had when the last stage was done."""
+        self.watch.note(mode=self.way.mode, reason=self.way.reason)
+        is_ours = False
+        with self._stage("start"):
+            if self.spark is None:
+                self.spark, is_ours = start_spark(self.configuration.spark)
+        try:
+            self._clean()
+            with self._reasoner() as reasoner:
+                self._apply(reasoner)
+                statistics = reasoner.materialise()
+                explicit, facts = statistics.explicit, statistics.facts
+        finally:
+            if is_ours:
+                self.spark.stop()
+        return Run(
+            self.way.mode,
+            self.way.reason,
+            read_manifest(self.store).generation,
+            explicit,
+            facts,
+            self.added,
+            self.deleted,
+            self.written,
+            self.seconds,
+            self.change,
+            set_aside=self.set_aside,
+        )
+
+    # ---- The facts as they were, or as the sources say
+
+    def _survey(self) -> Survey:
+        """The sources as they are, before one of them is read: what changes later is seen by the next run."""
+        files: dict[str, list[FactFile] | None] = {}
+        sums: dict[str, Files | None] = {}
+        for source, here in zip(self.configuration.sources, self.checked.files, strict=True):
+            found = None if source.table or source.stream else here
+            if source.path is not None and here is None and not source.stream:
+                found = remote_files(self.spark, source)
+            files[source.key] = found
+            sums[source.key] = None if found is None else checksums(found, self.spark)
+        return survey(self.configuration, self.checked.program, self.known, files, sums)
+
+    def _reasoner(self) -> Reasoner:
+        """A reasoner over the store, which has what the plain sources say, or said when they were last read."""
+        with self._stage("read"):
+            self.found = self._survey()
+        if self.known is None:
+            self._load()
+        elif self.way.recomputes:
+            self._recompute()
+        return self._open()
+
+    def _open(self, **options: Any) -> Reasoner:
+        limits = self.configuration.limits
+        return Reasoner.open(self.store, spark=self.spark, progress=self.watch, **limits, **options)
+
+    def _load(self) -> None:
+        """Read all plain sources, compute what follows, save; a run that was killed is taken up where it was."""
+        sums = self.found.sums
+        key = {"rules": print_program(self.checked.program), "switches": self.state.switches, "sources": sums}
+        checkpoints = Checkpoints(self.store, key, self.configuration.checkpoint_rounds)
+        self.watch.note(resumed=checkpoints.resumed)
+        made = Reasoner(
+            self.checked.program,
+            spark=self.spark,
+            folder=checkpoints.folder,
+            checkpoints=checkpoints,
+            progress=self.watch,
+            **self.configuration.switches,
+            **self.configuration.limits,
+        )
+        plain = [source for source in self.configuration.sources if not source.is_batch]
+        with made as reasoner:
+            filled: dict[str, Iterable[Predicate]] = {}
+            with self._stage("read"):
+                for source in () if checkpoints.loaded else plain:
+                    self.watch.note(source=source.place)
+                    filled[source.key] = reasoner.load(source.place, **source.options())
+            self._materialise(reasoner)
+            sources = {
+                s.key: SourceState(sums[s.key], tuple(filled.get(s.key) or _fills(s, reasoner)))
+                for s in plain
+            }
+            self._save_all(reasoner, replace(self.state, sources=sources))
+        checkpoints.clear()
+
+    def _recompute(self) -> None:
+        """Compute what follows from the stored explicit facts by other rules, and save."""
+        switches = Switches(**self.configuration.switches)
+        with self._open(program=self.checked.program, switches=switches) as reasoner:
+            self._materialise(reasoner)
+            self._save_all(reasoner, self.state)
+
+    def _materialise(self, reasoner: Reasoner) -> None:
+        with self._stage("materialise"):
+            statistics = reasoner.materialise()
+            self.watch.note(facts=statistics.facts, explicit=statistics.explicit, plan=str(reasoner.plan()))
+            self.watch.note(**described(statistics))
+
+    def _save_all(self, reasoner: Reasoner, state: State) -> None:
+        """Save a state of which sinks have nothing yet."""
+        names = {predicate.name for predicate in reasoner.predicates()}
+        self._save(reasoner, replace(state, behind=tuple(sorted(names))))
+
+    # ---- What has changed
+
+    def _apply(self, reasoner: Reasoner) -> None:
+        """Bring in what sources, batches and streams have changed, each as one update, then the sinks."""
+        if self.known is not None and (self.found.changed or self.found.concerned):
+            with self._stage("compare"):
+                step = incremental.compare(reasoner, self.found, self.configuration, self.state)
+            self._update(reasoner, step)
+        if any(files for _, files in self.found.batches):
+            with self._stage("read"):
+                step = incremental.take_batches(reasoner, self.found, self.state)
+            self._update(reasoner, step)
+        self._write_sinks(reasoner)
+        streams = [file_stream(source) for source in self.configuration.sources if source.stream]
+        for stream in (*streams, *self.streams):
+            self._stream(reasoner, stream)
+
+    def _stream(self, reasoner: Reasoner, stream: Stream) -> None:
+        """Every batch of a stream is an update, with sinks and all."""
+
+        def take(batch: Any, after: StreamState) -> None:
+            with self._stage("read"):
+                self.watch.note(stream=stream.key, batch=after.batch)
+                given = stream.read(reasoner, batch)
+            streams = {**self.state.streams, stream.key: after}
+            state = replace(incremental.touched_by(self.state, given), streams=streams)
+            self._update(reasoner, incremental.batch(given, stream.role, state))
+            self._write_sinks(reasoner)
+
+        known = self.state.streams.get(stream.key) or StreamState(uuid4().hex)
+        run_stream(self.spark, stream, known, self.store / STREAMS, take)
+
+    def _update(self, reasoner: Reasoner, step: Step) -> None:
+        """One update, its net change, and the state after it."""
+        names: Iterable[str] = ()
+        if not step.is_empty:
+            with self._stage("update"):
+                change = reasoner.update(delete=step.delete, add=step.add)
+                names = (*change.added, *change.deleted)
+                self.watch.note(added=change.added, deleted=change.deleted, ignored=change.ignored)
+                self.watch.note(**described_update(change.statistics))
+            if change:
+                self._note_change(change)
+        behind = tuple(sorted({*self.state.behind, *names}))
+        self._save(reasoner, replace(step.state, behind=behind))
+
+    def _note_change(self, change: Change) -> None:
+        """The table of the net change, under the number of the state that is saved next."""
+        with self._stage("change"):
+            self.change = self._next(CHANGES)
+            change.dataframe().write.mode("overwrite").parquet(f"file://{self.change}")
+        for total, counts in ((self.added, change.added), (self.deleted, change.deleted)):
+            for name, count in counts.items():
+                total[name] = total.get(name, 0) + count
+
+    # ---- What is written
+
+    def _next(self, folder: str) -> str:
+        """The place of something that belongs to the state that is saved next."""
+        before = check_target(self.store)
+        number = 1 if before is None else before.generation + 1
+        return str(self.store.absolute() / folder / f"generation={number}")
+
+    def _save(self, reasoner: Reasoner, state: State) -> None:
+        with self._stage("save"):
+            self.set_aside += reasoner.move_bad_records(f"file://{self._next(BAD)}")
+            self.watch.note(set_aside=self.set_aside)
+            reasoner.save(self.store, notes=state.to_notes())
+            self.state = state
+
+    def _write_sinks(self, reasoner: Reasoner) -> None:
+        """Write what sinks do not have yet, then note that they have it."""
+        state, sinks = self.state, self.configuration.sinks
+        known = {sink.key: state.sinks.get(sink.key) for sink in sinks}
+        if state.behind or state.sinks.keys() != known.keys():
+            parts = {}
+            with self._stage("sinks"):
+                for sink in sinks:
+                    written, parts[sink.key] = write_sink(
+                        reasoner, self.spark, sink, known[sink.key], state.behind
+                    )
+                    self.written |= written
+                    self.watch.note(sink=sink.place, written=written)
+            self._save(reasoner, replace(state, sinks=parts, behind=()))
+
+    def _clean(self) -> None:
+        """Remove what runs that were killed have left: changes that were never saved, and streams that the store does not know."""
+        saved = check_target(self.store)
+        streams = saved.notes.get("streams", {}) if saved else {}
+        kept = {stream["checkpoint"] for stream in streams.values()}
+        for path in (path for folder in (CHANGES, BAD, STREAMS) for path in self.store.glob(f"{folder}/*")):
+            number = path.name.removeprefix("generation=")
+            is_saved = path.name in kept or (number.isdecimal() and saved and int(number) <= saved.generation)
+            if not is_saved:
+                rmtree(path, ignore_errors=True)
+        if self.known is not None:  # what a checkpoint was for has been saved
+            rmtree(self.store / CHECKPOINT, ignore_errors=True)
+
+
+def _fills(source: Source, reasoner: Reasoner) -> list[Predicate]:
+    """What a source may have filled, when another run has read it: by its names, or anything."""
+    names = source.predicates
+    return [p for p in reasoner.predicates() if names is None or p.name in names]

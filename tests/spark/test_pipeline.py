@@ -1,0 +1,377 @@
+"""Pipelines on Spark: every kind of source and sink, and incremental runs beside computations from scratch."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from modulog import IRI, Pipeline, Reasoner
+from modulog.errors import DataError, ModulogError
+from modulog.pipeline import Run, Sink, Source, stages
+from modulog.store.manifest import read_manifest
+from stores import held
+
+pytestmark = pytest.mark.filterwarnings("ignore::modulog.formats.DataWarning")
+
+RULES = """
+    path(?x, ?y) :- edge(?x, ?y) .
+    path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .
+    apart(?x) :- node(?x), ~path(?x, ?x) .
+    good(?x) :- apart(?x), ~ban(?x) .
+    edge(0, 1) .
+"""
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def stored(store: Path) -> dict[str, Any]:
+    """The facts of a store, without predicates that have none."""
+    with Reasoner.open(store) as opened:
+        return {name: rows for name, rows in held(opened).items() if rows}
+
+
+def expected(rules: str, facts: dict[str, set[tuple[Any, ...]]]) -> dict[str, Any]:
+    """The same, computed from scratch."""
+    r = Reasoner(rules)
+    for name, rows in facts.items():
+        if rows:
+            r.add(name, rows)
+    return {name: rows for name, rows in held(r).items() if rows}
+
+
+def write_csv(path: Path, rows: set[tuple[Any, ...]]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in sorted(rows)))
+
+
+def spark_rows(spark: Any, folder: Path) -> list[Any]:
+    return list(spark.read.parquet(str(folder)).collect())
+
+
+def sink_rows(folder: Path) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row.values()) for row in pq.read_table(folder).to_pylist())
+
+
+# ---- Sources and sinks
+
+
+@pytest.fixture
+def warehouse(spark: Any, tmp_path: Path) -> Iterator[Any]:
+    """A session with a table to read, and a place for others."""
+    spark.createDataFrame([("t1", 1), ("t2", 2)], "key string, number int").createOrReplaceTempView(
+        "pipeline_in"
+    )
+    spark.sql(f"CREATE DATABASE pipeline_out LOCATION '{tmp_path}/tables'")
+    yield spark
+    spark.sql("DROP DATABASE pipeline_out CASCADE")
+    spark.catalog.dropTempView("pipeline_in")
+
+
+def test_every_source_and_every_sink(warehouse: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.rls").write_text(
+        "@prefix u: <urn:> . old(?i) :- age(?i, ?a), ?a > 60 . kin(?x, ?y) :- u:knows(?x, ?y) ."
+    )
+    (tmp_path / "b.dlog").write_text(
+        "PREFIX u: <urn:> u:friend[?y, ?x] :- u:knows[?x, ?y] . u:Known[?y] :- u:knows[?x, ?y] ."
+    )
+    (tmp_path / "people.csv").write_text('id,name,age\n1,Ann,70\n2,Bob,"x\n')
+    (tmp_path / "people2.txt").write_text("3\tCy\t80\n")
+    (tmp_path / "lines.jsonl").write_text('{"n": 1, "s": "one"}\n{"n": 2, "s": "two"}\n')
+    pq.write_table(pa.table({"a": [1.5], "b": [True]}), tmp_path / "typed.parquet")
+    with gzip.open(tmp_path / "facts.nt.gz", "wt") as file:
+        file.write("<urn:a> <urn:knows> <urn:b> .\n")
+    (tmp_path / "facts.ttl").write_text("@prefix u: <urn:> . u:b u:knows u:c .")
+    (tmp_path / "pipeline.toml").write_text(
+        """
+        store = "store"
+        rules = ["a.rls", "b.dlog"]
+        [[source]]
+        path = "people.csv"
+        header = true
+        map = { age = ["id", "age"], name = ["id", "name"] }
+        bad = "set-aside"
+        [[source]]
+        path = "people2.txt"
+        format = "tsv"
+        map = { age = [0, 2], name = [0, 1] }
+        strings = false
+        [[source]]
+        path = "lines.jsonl"
+        predicate = "number"
+        columns = ["s", "n"]
+        [[source]]
+        path = "typed.parquet"
+        [[source]]
+        path = "facts.*"
+        [[source]]
+        table = "pipeline_in"
+        predicate = "row"
+        columns = ["number"]
+        [[sink]]
+        path = "parquet"
+        [[sink]]
+        path = "csv"
+        format = "csv"
+        predicates = ["old", "number"]
+        [[sink]]
+        path = "triples"
+        format = "ntriples"
+        [[sink]]
+        table = "pipeline_out.r_{predicate}"
+        predicates = ["name", "old"]
+        """
+    )
+    run = Pipeline.from_file(tmp_path / "pipeline.toml").run(spark=warehouse)
+    assert (
+        run.mode == "full"
+        and run.change is None
+        and run.generation == read_manifest(tmp_path / "store").generation
+    )
+    with Reasoner.open(tmp_path / "store") as opened:
+        assert sorted(opened.rows("name")) == [(1, "Ann"), (3, "Cy")]
+        assert sorted(opened.rows("old")) == [(1,), (3,)]
+        assert opened.rows("typed") == [(1.5, True)]
+        assert sorted(opened.rows("row")) == [(1,), (2,)]
+        assert sorted(opened.rows("number")) == [("one", 1), ("two", 2)]
+        assert opened.count("kin") == 2
+        assert run.facts == sum(opened.count(p) for p in opened.predicates())
+    assert sink_rows(tmp_path / "parquet" / "old.parquet") == [(1,), (3,)]
+    assert sink_rows(tmp_path / "parquet" / "kin.parquet") == [("<urn:a>", "<urn:b>"), ("<urn:b>", "<urn:c>")]
+    bad = spark_rows(warehouse, tmp_path / "store" / "bad")
+    assert run.set_aside == len(bad) > 0 and {(Path(r.file).name, r.line) for r in bad} == {("people.csv", 3)}
+    lines = [p.read_text() for p in (tmp_path / "csv" / "number.csv").glob("part*")]
+    assert sorted("".join(lines).splitlines()) == ["one,1", "two,2"]
+    with Reasoner("") as again:
+        again.load(tmp_path / "triples")
+        assert sorted(again.rows(IRI("urn:friend"))) == [
+            (IRI("urn:b"), IRI("urn:a")),
+            (IRI("urn:c"), IRI("urn:b")),
+        ]
+        assert again.count(IRI("urn:Known")) == 2
+    assert sorted(map(tuple, warehouse.table("pipeline_out.r_name").collect())) == [(1, "Ann"), (3, "Cy")]
+    assert sorted(map(tuple, warehouse.table("pipeline_out.r_old").collect())) == [(1,), (3,)]
+    hidden = [p for p in tmp_path.rglob(".*") if p.name.startswith(".modulog")]
+    assert not hidden and len(run.written) == 8 + 3 + 4 + 2
+
+
+# ---- Incremental runs
+
+
+class Lake:
+    """Files that change, a pipeline over them, and what there should be."""
+
+    def __init__(self, folder: Path, spark: Any, **options: Any) -> None:
+        self.folder, self.spark, self.store = folder, spark, folder / "store"
+        self.rules = RULES
+        self.facts: dict[str, set[tuple[Any, ...]]] = {
+            "edge": set(),
+            "more": set(),
+            "node": set(),
+            "ban": set(),
+        }
+        for name in ("edge", "more", "node"):
+            self.write(name)
+        source = [Source(str(folder / f"{name}.csv")) for name in ("edge", "node")]
+        source.append(Source(str(folder / "more.csv"), predicate="edge"))
+        source += [
+            Source(str(folder / f"{role}/*.csv"), predicate="ban", role=role) for role in ("add", "delete")
+        ]  # type: ignore[arg-type]
+        self.options = {
+            "sources": source,
+            "sinks": [Sink(str(folder / "out"), predicates=("path", "good"))],
+            "mode": "incremental",
+            **options,
+        }
+
+    def write(self, name: str) -> None:
+        write_csv(self.folder / f"{name}.csv", self.facts[name])
+
+    def run(self, **options: Any) -> Run:
+        (self.folder / "rules.rls").write_text(self.rules)
+        pipeline = Pipeline(rules=[self.folder / "rules.rls"], store=self.store, **self.options)
+        return pipeline.run(spark=self.spark, **options)
+
+    def check(self) -> None:
+        """The store and the sink have what follows from the files."""
+        facts = {
+            "edge": self.facts["edge"] | self.facts["more"],
+            "node": self.facts["node"],
+            "ban": self.facts["ban"],
+        }
+        found = expected(self.rules, facts)
+        assert stored(self.store) == found
+        with Reasoner.open(self.store) as opened:
+            for name in ("path", "good"):
+                assert sink_rows(self.folder / "out" / f"{name}.parquet") == sorted(opened.rows(name))
+
+
+def changed(rows: set[tuple[Any, ...]], random: random.Random, arity: int) -> set[tuple[Any, ...]]:
+    """Some rows gone, some come."""
+    kept = {row for row in rows if random.random() < 0.7}
+    return kept | {tuple(random.randrange(8) for _ in range(arity)) for _ in range(random.randrange(4))}
+
+
+@pytest.mark.parametrize(
+    ("seed", "runs", "options"),
+    [(1, 2, {"local_limit": 0}), (2, 4, {"modules": "off", "maintenance": "dredc"})],
+)
+def test_incremental_runs_equal_computation_from_scratch(
+    spark: Any, tmp_path: Path, seed: int, runs: int, options: dict[str, Any]
+) -> None:
+    """Compared sources, two of them of one predicate, and batches that add and delete, over several runs."""
+    lake, dice = Lake(tmp_path, spark, **options), random.Random(seed)
+    before: dict[str, set[Any]] = {}
+    for number in range(runs):
+        for name, arity in (("edge", 2), ("more", 2), ("node", 1)):
+            if dice.random() < 0.7 or not number:
+                lake.facts[name] = changed(lake.facts[name], dice, arity)
+                lake.write(name)
+        if number:
+            gone, come = ({(dice.randrange(8),) for _ in range(dice.randrange(4))} for _ in range(2))
+            write_csv(tmp_path / "delete" / f"{number}.csv", gone)
+            write_csv(tmp_path / "add" / f"{number}.csv", come)
+            lake.facts["ban"] = lake.facts["ban"] - gone | come
+        run = lake.run()
+        assert run.mode == ("incremental" if number else "full")
+        lake.check()
+        after = stored(lake.store)
+        if number:
+            names = after.keys() | before.keys()
+            net = {n.split("/")[0] for n in names if after.get(n) != before.get(n)}
+            assert net <= {*run.added, *run.deleted}
+            written = {"path", "good"} & {*run.added, *run.deleted}
+            assert {Path(part).name for part in run.written} == {f"{n}.parquet" for n in written}
+        before = after
+    assert not lake.run().written
+
+
+def test_the_table_of_changes_and_other_rules(spark: Any, tmp_path: Path) -> None:
+    """What has changed in each state; nothing is applied twice; other rules over stored facts, also of batches that are gone."""
+    lake = Lake(tmp_path, spark)
+    lake.facts["edge"], lake.facts["node"] = {(1, 2), (2, 3)}, {(1,), (9,)}
+    lake.write("edge")
+    lake.write("node")
+    lake.run()
+    lake.facts["edge"] = {(1, 2), (3, 1)}
+    lake.write("edge")
+    (tmp_path / "node.csv").touch()
+    write_csv(tmp_path / "add" / "1.csv", {(8,), (9,)})
+    lake.facts["ban"] = {(8,), (9,)}
+    run = lake.run()
+    assert run.added == {"edge": 1, "path": 2, "ban": 2}
+    assert run.deleted == {"edge": 1, "path": 3, "good": 1}
+    assert run.change is not None and Path(run.change).parent == lake.store / "changes"
+    assert {(r.predicate, r.sign, *map(int, r.terms)) for r in spark_rows(spark, lake.store / "changes")} == {
+        ("edge", 1, 3, 1),
+        ("edge", -1, 2, 3),
+        ("path", 1, 3, 1),
+        ("path", 1, 3, 2),
+        ("path", -1, 2, 3),
+        ("path", -1, 1, 3),
+        ("path", -1, 0, 3),
+        ("ban", 1, 8),
+        ("ban", 1, 9),
+        ("good", -1, 9),
+    }
+    write_csv(tmp_path / "delete" / "1.csv", {(8,), (77,)})
+    lake.facts["ban"] = {(9,)}
+    run = lake.run()
+    assert run.deleted == {"ban": 1} and not run.written
+    lake.check()
+    (tmp_path / "add" / "1.csv").unlink()
+    lake.rules = "path(?x, ?y) :- edge(?y, ?x) . good(?x) :- ban(?x) . edge(7, 7) ."
+    run = lake.run()
+    assert run.mode == "full" and "rules" in run.reason
+    lake.check()
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"good.parquet", "path.parquet"}
+    assert lake.run().mode == "incremental"
+
+
+def test_what_goes_wrong_leaves_everything_as_it_was(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = Lake(tmp_path, spark)
+    lake.facts["edge"] = {(i, i + 1) for i in range(5)}
+    lake.write("edge")
+    lake.run()
+    before = content(tmp_path / "out"), read_manifest(lake.store), stored(lake.store)
+    with (tmp_path / "edge.csv").open("a") as file:
+        file.write("1,2,3\n")
+    for options in ({}, {"full": True}):
+        with pytest.raises(DataError, match=r"edge\.csv:6: "):
+            lake.run(**options)
+        assert (content(tmp_path / "out"), read_manifest(lake.store), stored(lake.store)) == before
+    lake.facts["edge"] |= {(5, 6)}
+    lake.write("edge")
+
+    def full(*_: object, **__: object) -> None:
+        raise DataError("no space left")
+
+    monkeypatch.setattr(stages, "write_sink", full)
+    with pytest.raises(DataError, match="no space"):
+        lake.run()
+    monkeypatch.undo()
+    assert content(tmp_path / "out") == before[0]
+    lake.run()  # nothing has changed since, but the sinks are behind
+    lake.check()
+    write_csv(tmp_path / "add" / "1.csv", {(1,)})
+    lake.options["sources"].append(
+        Source(str(tmp_path / "add" / "1.csv"), predicate="edge", columns=[0, 0], role="add")
+    )  # type: ignore[attr-defined]
+    lake.run()
+    lake.facts["edge"] = set()
+    lake.write("edge")
+    with pytest.raises(
+        ModulogError, match=r"edge\.csv.*edge has also been changed by add or delete sources.*--full"
+    ):
+        lake.run()
+
+
+# ---- Streams
+
+
+def test_streams(spark: Any, tmp_path: Path) -> None:
+    """New files, and batches of any streaming frame; a batch that Spark gives again is not applied again."""
+    lake = Lake(tmp_path, spark)
+    inbox = tmp_path / "in"
+    lake.options["sources"].append(Source(str(inbox), predicate="edge", stream=True))  # type: ignore[attr-defined]
+    lake.run()
+    write_csv(inbox / "1.csv", {(1, 2), (2, 3)})
+    (inbox / "README").write_text("no facts")
+    with pytest.warns(match="README: skipped"):
+        assert lake.run().added["edge"] == 2
+    write_csv(inbox / "2.csv", {(3, 1)})
+    (tmp_path / "frames").mkdir()
+    (tmp_path / "frames" / "1.json").write_text('{"a": 1, "b": 2}\n')
+    frame = spark.readStream.schema("a int, b int").json(str(tmp_path / "frames"))
+    pipeline = Pipeline(rules=[tmp_path / "rules.rls"], store=lake.store, **lake.options)
+    pipeline.stream(frame, "edge", columns=["a", "b"], role="delete")
+    run = pipeline.run(spark=spark)
+    assert run.added["edge"] == 1 and run.deleted["edge"] == 1
+    assert stored(lake.store) == expected(RULES, {"edge": {(2, 3), (3, 1)}})
+    # Killed after the store was saved and before Spark noted it: the commit of the last batch is missing.
+    state = read_manifest(lake.store).notes["streams"]
+    for stream in state.values():
+        (lake.store / "streams" / stream["checkpoint"] / "commits" / str(stream["batch"])).unlink()
+        (lake.store / "streams" / stream["checkpoint"] / "commits" / f".{stream['batch']}.crc").unlink()
+    write_csv(inbox / "3.csv", {(1, 2)})
+    assert lake.run().added["edge"] == 1
+    run = pipeline.run(spark=spark)
+    assert not run.added and not run.deleted and json.dumps(read_manifest(lake.store).notes)
+    (inbox / "4.csv").write_text("1,2\n3\n")
+    with pytest.raises(DataError, match=r"4\.csv:2: "):
+        lake.run()
+    (inbox / "4.csv").write_text("1,2\n3,4\n")
+    lake.run()
+    assert stored(lake.store) == expected(RULES, {"edge": {(2, 3), (3, 1), (1, 2), (3, 4)}})

@@ -1,0 +1,363 @@
+"""Configurations: what a file says, and everything that can be wrong with it, with the line and all at once."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from modulog import Pipeline
+from modulog.errors import DataError, PipelineError
+from modulog.pipeline import Sink, Source
+
+RULES = "path(?x, ?y) :- edge(?x, ?y) .\nold(?x) :- age(?x, ?a), ?a > 60 .\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "rules.rls").write_text(RULES)
+    (tmp_path / "edge.csv").write_text("a,b\nb,c\n")
+    (tmp_path / "people.csv").write_text("id,name,age\n1,Ann,30\n")
+    return tmp_path
+
+
+def made(folder: Path, text: str) -> Pipeline:
+    (folder / "pipeline.toml").write_text(text)
+    return Pipeline.from_file(folder / "pipeline.toml")
+
+
+def mistakes(folder: Path, text: str) -> list[str]:
+    """The mistakes of a configuration, without the folder."""
+    with pytest.raises(PipelineError) as caught:
+        made(folder, text).check()
+    return [mistake.replace(f"{folder}/", "") for mistake in caught.value.mistakes]
+
+
+def test_everything_that_can_be_said(folder: Path) -> None:
+    found = made(
+        folder,
+        """
+        store = "store"
+        rules = ["rules.rls"]
+        mode = "incremental"
+        modules = "off"
+        storage = "plain"
+        decompose = "all"
+        maintenance = "dredc"
+        local_limit = 0
+        broadcast_limit = 10
+        checkpoint_rounds = 3
+        [spark]
+        master = "local[2]"
+        driver.memory = "2g"
+        "spark.ui.enabled" = false
+        [[source]]
+        path = "people.csv"
+        header = true
+        strings = true
+        map = { age = ["id", "age"], name = ["id", 1] }
+        bad = "set-aside"
+        [[source]]
+        table = "shop.orders"
+        predicate = "edge"
+        columns = ["from", "to"]
+        [[source]]
+        path = "s3a://bucket/add/*.csv"
+        format = "csv"
+        predicate = "edge"
+        role = "add"
+        [[source]]
+        path = "in/"
+        predicate = "edge"
+        stream = true
+        trigger = "10 seconds"
+        [[sink]]
+        path = "out"
+        predicates = ["path"]
+        format = "ntriples"
+        [[sink]]
+        table = "results_{predicate}"
+        """,
+    )
+    configuration = found.configuration
+    assert configuration.rules == (f"{folder}/rules.rls",) and configuration.store == f"{folder}/store"
+    assert configuration.spark == {
+        "spark.master": "local[2]",
+        "spark.driver.memory": "2g",
+        "spark.ui.enabled": "false",
+    }
+    assert configuration.switches == {
+        "modules": "off",
+        "storage": "plain",
+        "decompose": "all",
+        "maintenance": "dredc",
+    }
+    assert configuration.limits == {"local_limit": 0, "broadcast_limit": 10}
+    assert configuration.mode == "incremental" and configuration.checkpoint_rounds == 3
+    people, orders, adds, stream = configuration.sources
+    assert people.path == f"{folder}/people.csv" and people.predicates == ("age", "name")
+    assert orders.place == "table:shop.orders" and orders.columns == ["from", "to"]
+    assert adds.path == "s3a://bucket/add/*.csv" and adds.role == "add" and adds.is_batch
+    assert stream.stream and stream.trigger == "10 seconds"
+    assert [sink.key for sink in configuration.sinks] == [
+        f"ntriples:{folder}/out",
+        "table:results_{predicate}",
+    ]
+    found.check()
+
+
+def test_keys_and_kinds(folder: Path) -> None:
+    assert mistakes(
+        folder,
+        """
+store = 5
+rules = "rules.rls"
+mod = "full"
+mode = "fast"
+local_limit = -1
+
+[spark]
+jars = ["a"]
+
+[[source]]
+path = "edge.csv"
+headers = true
+strings = "yes"
+columns = [1.5]
+map = { }
+
+[[sink]]
+format = "json"
+wholly_unknown = 1
+""",
+    ) == [
+        "pipeline.toml:2: `store` is a text, not 5",
+        'pipeline.toml:3: `rules` is a list of texts, not "rules.rls"',
+        "pipeline.toml:4: there is no key `mod` here; did you mean `mode`?",
+        'pipeline.toml:5: `mode` is "full" or "incremental", not "fast"',
+        "pipeline.toml:6: `local_limit` is a number from 0 on, not -1",
+        "pipeline.toml:9: `jars` is a text, a number or true or false, not ['a']",
+        "pipeline.toml:13: there is no key `headers` here; did you mean `header`?",
+        'pipeline.toml:14: `strings` is true or false, not "yes"',
+        "pipeline.toml:15: `columns` is a list of columns, by name or by position from 0, not [1.5]",
+        'pipeline.toml:16: `map` is columns by predicate, such as { age = ["id", "age"] }, not {}',
+        'pipeline.toml:19: `format` is "parquet" or "csv" or "tsv" or "ntriples" or "turtle" or "table", not "json"',
+        "pipeline.toml:20: there is no key `wholly_unknown` here; known are path, format, predicates, table",
+    ]
+
+
+def test_missing_keys(folder: Path) -> None:
+    assert mistakes(folder, "\n") == [
+        "pipeline.toml:1: `rules` is missing",
+        "pipeline.toml:1: `store` is missing",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a = 1\nb = = 2\n", ":2:5: not TOML"),
+        ("a = 1\nb = [1,\n", ":2: not TOML"),
+        ("a = 1\na = 2\n", ":2:6: not TOML"),
+    ],
+)
+def test_not_toml(folder: Path, text: str, place: str) -> None:
+    [mistake] = mistakes(folder, text)
+    assert mistake.startswith(f"pipeline.toml{place}")
+
+
+def test_no_such_pipeline(folder: Path) -> None:
+    with pytest.raises(DataError, match=r"none\.toml: cannot be read: No such file"):
+        Pipeline.from_file(folder / "none.toml")
+    (folder / "latin.toml").write_bytes(b'store = "\xe9"')
+    with pytest.raises(PipelineError, match="not UTF-8"):
+        Pipeline.from_file(folder / "latin.toml")
+
+
+HEAD = 'store = "store"\nrules = ["rules.rls"]\n'
+
+
+def test_sources(folder: Path) -> None:
+    pq.write_table(pa.table({"x": [1], "y": [2]}), folder / "age.parquet")
+    (folder / "damaged.parquet").write_bytes(b"PAR1 no")
+    (folder / "odd.txt").write_text("a\tb\tc\n")
+    (folder / "lines.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
+    with gzip.open(folder / "edge3.csv.gz", "wb") as file:
+        file.write(b"a,b,c\n")
+    text = (
+        HEAD
+        + """
+[[source]]
+path = "none.csv"
+[[source]]
+path = "people.csv"
+header = true
+map = { age = ["id", "years"], edge = ["id"] }
+[[source]]
+path = "people.csv"
+predicate = "edge"
+[[source]]
+path = "people.csv"
+predicate = "name"
+columns = [0, 7]
+[[source]]
+path = "age.parquet"
+predicate = "age"
+columns = ["x", "z"]
+[[source]]
+path = "damaged.parquet"
+[[source]]
+path = "odd.txt"
+format = "tsv"
+predicate = "edge"
+[[source]]
+path = "lines.jsonl"
+predicate = "age"
+columns = ["a", "c"]
+[[source]]
+path = "edge3.csv.gz"
+predicate = "edge"
+[[source]]
+path = "odd.txt"
+"""
+    )
+    assert mistakes(folder, text) == [
+        "pipeline.toml:5: none.csv: there is no such file or folder",
+        "pipeline.toml:9: edge has 2 arguments, but gets 1 column",
+        "pipeline.toml:9: people.csv: there is no column 'years', but columns 'id', 'name', 'age'",
+        "pipeline.toml:11: people.csv: edge has 2 arguments, but gets 3 columns",
+        "pipeline.toml:16: people.csv: there is no column 7, but 3 columns",
+        "pipeline.toml:20: age.parquet: there is no column 'z', but columns 'x', 'y'",
+        "pipeline.toml:22: damaged.parquet: not a Parquet file: "
+        + mistakes(folder, text)[6].partition("file: ")[2],
+        "pipeline.toml:24: odd.txt: edge has 2 arguments, but gets 3 columns",
+        "pipeline.toml:30: lines.jsonl: there is no column 'c', but columns 'a', 'b'",
+        "pipeline.toml:32: edge3.csv.gz: edge has 2 arguments, but gets 3 columns",
+        "pipeline.toml:35: odd.txt: facts are read from .csv, .tsv, .parquet, .nt, .nq, .ttl, .trig, .rdf, .owl, .jsonl, .ndjson files, also with .gz behind",
+    ]
+
+
+def test_contradictions(folder: Path) -> None:
+    assert mistakes(
+        folder,
+        HEAD
+        + """
+[[source]]
+header = true
+[[source]]
+path = "edge.csv"
+columns = [0, 1]
+[[source]]
+path = "edge.csv"
+predicate = "edge"
+map = { edge = [0, 1] }
+[[source]]
+table = "t"
+[[source]]
+table = "t"
+predicate = "edge"
+role = "delete"
+[[source]]
+path = "edge.csv"
+format = "xls"
+trigger = "1 second"
+""",
+    ) == [
+        "pipeline.toml:4: a source has either a `path` or a `table`",
+        "pipeline.toml:8: `columns` are the arguments of a `predicate`, which is missing",
+        "pipeline.toml:12: `map` names predicates and columns: leave `predicate` and `columns` out",
+        "pipeline.toml:14: a table needs a `predicate` or a `map`",
+        "pipeline.toml:16: a table says what there is: leave `role` and `stream` out",
+        'pipeline.toml:21: there is no format "xls"; choose one of: csv, tsv, parquet, nt, nq, ttl, trig, rdf, jsonl',
+        "pipeline.toml:22: a trigger belongs to a source with `stream = true`",
+    ]
+
+
+def test_sinks_and_store(folder: Path) -> None:
+    (folder / "full").mkdir()
+    (folder / "full" / "file").touch()
+    assert mistakes(
+        folder,
+        """store = "full"
+rules = ["rules.rls"]
+[[sink]]
+path = "out"
+predicates = ["path", "pth"]
+[[sink]]
+path = "out"
+[[sink]]
+format = "table"
+path = "out"
+[[sink]]
+table = "results"
+[[sink]]
+path = "edge.csv"
+[[sink]]
+path = "full/inside"
+""",
+    ) == [
+        "pipeline.toml:1: full: not a store, and not empty: nothing was written",
+        "pipeline.toml:5: there is no predicate pth; did you mean path?",
+        "pipeline.toml:6: out: another sink writes there",
+        'pipeline.toml:8: a sink has a `path`, or with format = "table" the name of a `table`',
+        'pipeline.toml:12: several predicates need several tables: table = "results_{predicate}"',
+        "pipeline.toml:14: edge.csv: not a folder",
+        "pipeline.toml:16: full/inside: a store: results are written to another folder",
+    ]
+
+
+def test_rules(folder: Path) -> None:
+    """Each file has its own mistakes, and all files together may have others."""
+    (folder / "bad.rls").write_text("p(?x) :- q(?y) .\n")
+    (folder / "worse.dlog").write_text("p[?x] :- q[?x]\n")
+    (folder / "import.rls").write_text('@import r :- csv{resource="r.csv"} .\n')
+    found = mistakes(
+        folder, 'store = "s"\nrules = ["rules.rls", "bad.rls", "worse.dlog", "import.rls", "none.rls"]\n'
+    )
+    assert [mistake.split("\n")[0].split(": ")[0] for mistake in found] == [
+        "bad.rls:1:3",
+        "worse.dlog:1:15",
+        "import.rls:1:1",
+        "pipeline.toml:2",
+    ]
+    (folder / "bad.rls").write_text("edge(?x) :- old(?x) .\n")
+    [mistake] = mistakes(folder, 'store = "s"\nrules = ["rules.rls", "bad.rls"]\n')
+    assert "`edge` has" in mistake and "rules.rls:1" in mistake and "bad.rls:1" in mistake
+
+
+def test_triples_may_have_any_predicate(folder: Path) -> None:
+    (folder / "facts.nt").write_text("<urn:a> <urn:p> <urn:b> .\n")
+    sink = '[[sink]]\npath = "out"\npredicates = ["<urn:other>"]\n'
+    assert mistakes(folder, HEAD + sink) == ["pipeline.toml:5: there is no predicate <urn:other>"]
+    made(folder, HEAD + '[[source]]\npath = "facts.nt"\n' + sink).check()
+
+
+def test_batches_and_streams_may_have_no_files_yet(folder: Path) -> None:
+    made(
+        folder,
+        HEAD + '[[source]]\npath = "add/*.csv"\nrole = "add"\n[[source]]\npath = "in"\nstream = true\n',
+    ).check()
+
+
+def test_from_python(folder: Path) -> None:
+    """The same checks; without a file the places are named."""
+    pipeline = Pipeline(
+        rules=[folder / "rules.rls"],
+        store=folder / "store",
+        sources=[Source("nowhere.csv"), Source(str(folder / "edge.csv"), bad="ignore")],  # type: ignore[arg-type]
+        sinks=[Sink(str(folder / "out"), format="json")],
+        mode="quick",  # type: ignore[arg-type]
+    )
+    with pytest.raises(PipelineError) as caught:
+        pipeline.check()
+    assert caught.value.mistakes == (
+        'mode: `mode` is "full" or "incremental", not "quick"',
+        'source 2: bad: `bad` is "fail" or "set-aside", not "ignore"',
+        'sink 1: format: `format` is "parquet" or "csv" or "tsv" or "ntriples" or "turtle" or "table", not "json"',
+    )
+    pipeline = Pipeline(rules=[folder / "rules.rls"], store=folder / "store", sources=[Source("nowhere.csv")])
+    with pytest.raises(PipelineError, match=r"source 1: path: nowhere\.csv: there is no such file or folder"):
+        pipeline.check()

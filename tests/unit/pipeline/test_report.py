@@ -1,0 +1,136 @@
+"""The log of a run and the report made from it; the lock that a run holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modulog.errors import DataError
+from modulog.pipeline.configuration import Configuration, Sink, Source
+from modulog.pipeline.log import recorded
+from modulog.pipeline.report import report
+from modulog.pipeline.run import Run, Unwatched
+from modulog.store.locks import lock_for_running
+
+NASTY = "<script>alert('x')</script> & \"q\""
+RULE = 'p(?x) :- q(?x, "<b>") .'
+
+
+class Page(HTMLParser):
+    """Which tags are open, which text there is, and whether anything would be loaded or run."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.rows = 0
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("script", "link", "img", "iframe")
+        assert not {name for name, _ in attrs} & {"src", "href"}
+        self.rows += tag == "tr"
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def configuration(store: Path) -> Configuration:
+    return Configuration(
+        rules=("rules.rls",),
+        store=str(store),
+        sources=(Source("facts/*.csv", header=True), Source(NASTY)),
+        sinks=(Sink("out"),),
+    )
+
+
+def run_once(store: Path) -> Run:
+    with recorded(configuration(store), Unwatched()) as record:
+        watch = record.log
+        watch.note(mode="incremental", reason=NASTY)
+        with watch.stage("read"):
+            watch.note(source=NASTY)
+        with watch.stage("update"):
+            watch(1, 2, "p", 0, 7)
+            rules = [{"rule": RULE, "rounds": 2, "rows": 40, "seconds": 1.5}]
+            watch.note(
+                strata=[{"predicates": ["p/1"], "rounds": 2, "facts": 7, "seconds": 1.5}],
+                rules=rules,
+                plan=RULE,
+            )
+        done = Run("incremental", NASTY, 3, 5, 12, {"p": 7}, {"q": 1}, {"out/p.parquet": 7}, {"read": 0.5})
+        return record.finished(done)
+
+
+def lines(store: Path) -> list[dict[str, Any]]:
+    (log,) = (store / "runs").glob("*.jsonl")
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+def test_log_and_report(tmp_path: Path) -> None:
+    done = run_once(tmp_path / "store")
+    found = lines(tmp_path / "store")
+    assert [line["event"] for line in found] == [
+        *("begin", "note", "stage", "note", "done", "stage", "round", "note", "done", "end")
+    ]
+    assert found[0]["pipeline"]["sources"] == [{"path": "facts/*.csv", "header": True}, {"path": NASTY}]
+    assert found[4]["stage"] == "read" and found[4]["seconds"] >= 0
+    assert (found[6]["stratum"], found[6]["round"], found[6]["facts"]) == (1, 0, 7)
+    assert done.report is not None
+    text = Path(done.report).read_text(encoding="utf-8")
+    page = Page(text)
+    for wanted in (
+        NASTY,
+        RULE,
+        "Net change",
+        "Stages",
+        "Strata",
+        "Rules",
+        "Plan",
+        "Configuration",
+        "out/p.parquet",
+    ):
+        assert any(wanted in part for part in page.texts), wanted
+    assert not re.search(r"https?:|url\(|@import", text)
+    assert report(found) == text
+
+
+def test_failure_is_told(tmp_path: Path) -> None:
+    running = recorded(configuration(tmp_path), Unwatched())
+    with pytest.raises(DataError), running as record, record.log.stage("read"):
+        raise DataError("facts.csv:3: <two> fields")
+    found = lines(tmp_path)
+    assert [line["event"] for line in found] == ["begin", "stage", "failed", "end"]
+    assert found[-1]["error"] == found[2]["error"] == "facts.csv:3: <two> fields"
+    (page,) = (tmp_path / "runs").glob("*.html")
+    assert "facts.csv:3: &lt;two&gt; fields" in page.read_text(encoding="utf-8")
+    Page(report(found[:2]))  # a run that was killed
+
+
+def test_second_run_is_refused(tmp_path: Path) -> None:
+    with recorded(configuration(tmp_path), Unwatched()):
+        with pytest.raises(
+            DataError, match=r"another run is at work .*process \d+ of .*, since 2\d{3}-.* UTC"
+        ):
+            run_once(tmp_path)
+        assert len(list((tmp_path / "runs").glob("*.jsonl"))) == 1
+    lock_for_running(tmp_path).release()
+    run_once(tmp_path)
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letters.txt").touch()
+    with pytest.raises(DataError, match="not a store"):
+        run_once(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]

@@ -1,0 +1,92 @@
+"""What a reasoner must delete and add to have other explicit facts; other programs over a store; notes that are kept with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modulog import Predicate, Reasoner, parse_program
+from modulog.errors import DataError
+from modulog.loading import Given
+from modulog.store.manifest import read_manifest
+
+RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . edge(0, 1) . flag() :- path(?x, ?x), ~other(?x, ?x) ."
+EDGES = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)))
+FACTS = st.fixed_dictionaries({"edge": EDGES, "path": EDGES, "other": EDGES})
+CONCERNED = st.sets(st.sampled_from(["edge", "path", "other"]))
+
+
+@given(before=FACTS, wanted=FACTS, concerned=CONCERNED)
+def test_difference_leads_to_the_wanted_facts(
+    before: dict[str, set[tuple[int, int]]], wanted: dict[str, set[tuple[int, int]]], concerned: set[str]
+) -> None:
+    """Explicit facts of the predicates that are meant become the wanted ones and the program's; others stay."""
+    r = Reasoner(RULES)
+    for name, rows in before.items():
+        r.add(name, rows)
+    r.materialise()
+    facts = (
+        r.given("edge", wanted["edge"]) + r.given("path", wanted["path"]) + r.given("other", wanted["other"])
+    )
+    gone, come = r.difference([Predicate(name, 2) for name in concerned], facts)
+    change = r.update(delete=gone, add=come)
+    assert change.ignored == 0
+    expected = Reasoner(RULES)
+    for name in before:
+        expected.add(name, (wanted if name in concerned else before)[name])
+    for name in (*before, "flag"):
+        assert sorted(r.rows(name)) == sorted(expected.rows(name)), name
+
+
+def test_facts_that_nobody_gives_any_more_go() -> None:
+    r = Reasoner("p(1) .")
+    r.add("p", [(2,)])
+    r.add("q", [(3,)])
+    gone, come = r.difference([Predicate("p", 1), Predicate("q", 1), Predicate("new", 1)], None)
+    r.update(delete=gone, add=come)
+    assert r.rows("p") == [(1,)] and r.count("q") == 0
+
+
+def test_given_facts_belong_to_their_reasoner() -> None:
+    one, other = Reasoner("p(1) ."), Reasoner("p(1) .")
+    with pytest.raises(DataError, match="cannot be given to another"):
+        one.difference([Predicate("p", 1)], other.given("p", [(2,)]))
+    assert isinstance(one.given("p", [(2,)]), Given)
+
+
+def test_another_program_over_a_store(tmp_path: Path) -> None:
+    """Explicit facts stay, what follows is computed again; saved, the store has the other program."""
+    r = Reasoner(RULES)
+    r.add("edge", [(1, 2), (2, 0)])
+    r.save(tmp_path)
+    other = parse_program("back(?y, ?x) :- edge(?x, ?y) .")
+    with Reasoner.open(tmp_path, program=other) as opened:
+        assert sorted(opened.rows("back")) == [(0, 2), (1, 0), (2, 1)]
+        opened.update(delete={"edge": [(2, 0)]})
+        opened.save(tmp_path)
+    with Reasoner.open(tmp_path) as opened:
+        assert sorted(opened.rows("back")) == [(1, 0), (2, 1)]
+        assert [str(p) for p in opened.predicates()] == ["back/2", "edge/2"]
+
+
+def test_notes_stay_with_their_state(tmp_path: Path) -> None:
+    Reasoner("p(1) .").save(tmp_path, notes={"a": [1, 2]})
+    manifest = read_manifest(tmp_path)
+    assert (manifest.notes, manifest.noted, manifest.generation) == ({"a": [1, 2]}, 1, 1)
+    with Reasoner.open(tmp_path) as opened:
+        opened.save(tmp_path)
+        assert read_manifest(tmp_path) == manifest  # nothing is new
+        opened.update(add={"p": [(2,)]})
+        opened.save(tmp_path)
+        assert (read_manifest(tmp_path).notes, read_manifest(tmp_path).noted) == ({"a": [1, 2]}, 1)
+        opened.save(tmp_path, notes={"a": (3,)})
+        assert (read_manifest(tmp_path).notes, read_manifest(tmp_path).noted) == ({"a": [3]}, 3)
+        opened.save(tmp_path, notes={"a": [3]})
+        opened.update(add={"p": [(4,)]})
+        opened.save(tmp_path, notes={"b": 1})
+    assert read_manifest(tmp_path).generation == 4 and read_manifest(tmp_path).notes == {"b": 1}
+    Reasoner("p(1) .").save(tmp_path)
+    assert read_manifest(tmp_path).notes == {}
