@@ -27,7 +27,14 @@ NAMES = (
     "closures",
     "hypertree",
 )
-SPARK = ("spark_triples", "spark_rule_shapes", "spark_recursion", "spark_closure", "spark_memory")
+SPARK = (
+    "spark_triples",
+    "spark_rule_shapes",
+    "spark_recursion",
+    "spark_closure",
+    "spark_memory",
+    "spark_pipeline",
+)
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

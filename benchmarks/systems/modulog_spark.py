@@ -86,7 +86,7 @@ def load_triples(path: str, warm: str | None) -> Outcome:
 
 def memory(folder: str) -> Outcome:
     """Materialise on one executor of its own; the peaks of driver, executor and Python workers apart."""
-    with _session(CLUSTER) as session, _watched() as peaks:
+    with _session(CLUSTER) as session, watched() as peaks:
         start = perf_counter()
         reasoner = _materialise(session, Path(folder))
         seconds = perf_counter() - start
@@ -120,7 +120,7 @@ def _materialise(session: Any, folder: Path) -> Any:
 
 
 @contextmanager
-def _watched() -> Iterator[dict[str, int]]:
+def watched() -> Iterator[dict[str, int]]:
     """The largest resident sizes of this process, of the JVMs and of all Python workers together, while it lasts."""
     psutil = import_module("psutil")
     peaks: dict[str, int] = {}

@@ -1,0 +1,72 @@
+"""A pipeline on Spark end to end: LUBM's triples and ontology to a store and Parquet, then a change of 0.1% from add and delete sources.
+
+Beside it the local engine materialises the triples before and after the change; all counts must be the same.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from benchmarks.data import lubm
+from benchmarks.data.ontologies import ontology_file
+from benchmarks.harness import Experiment, Run, Settings
+
+API: Final = "benchmarks.systems.pipeline_api"
+BASE: Final = 1_000_000
+UNIVERSITY: Final = 100_000
+"""About so many triples has a university, or more."""
+
+CHANGED: Final = 1_000
+"""One triple in so many is deleted or added."""
+
+
+def experiments(settings: Settings) -> Iterator[Experiment]:
+    """Yield 1 to 10 million triples, a hundredth with --small; the largest also on one core."""
+    ontology = ontology_file("lubm")
+    if ontology is None:
+        yield Experiment("pipeline: LUBM", "no ontology: set MODULOG_DATA", 0, ())
+        return
+    base = BASE // 100 if settings.small else BASE
+    for scale in settings.scales:
+        folder = _triples(settings.data, base * scale)
+        given = {"folder": str(folder), "ontology": str(ontology), "reports": str(settings.data / "reports")}
+        cores = (1, 2) if scale == max(settings.scales) else (2,)
+        pipelines = tuple(Run("Modulog, Spark", n, f"{API}:run", given, repeated=False) for n in cores)
+        local = {name: value for name, value in given.items() if name != "reports"}
+        yield Experiment(
+            question="pipeline: LUBM",
+            size=f"{base * scale:,} triples",
+            facts=base * scale,
+            runs=(*pipelines, Run("Modulog", 2, f"{API}:local", local, repeated=False)),
+            named=scale == 10,
+        )
+
+
+def _triples(data: Path, count: int) -> Path:
+    """A folder with the triples before a change, those that are deleted, and those that are added."""
+    folder = data / f"pipeline-{count}"
+    if (folder / "whole").exists():
+        return folder
+    for name in ("before", "delete", "add"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    source = folder / "lubm.nt"
+    lubm(source, 1 + count // UNIVERSITY)
+    half = count // CHANGED // 2
+    deleted = set(np.random.default_rng(1).choice(count, half, replace=False).tolist())
+    with (
+        source.open(encoding="utf-8") as lines,
+        (folder / "before" / "facts.nt").open("w", encoding="utf-8") as before,
+        (folder / "delete" / "facts.nt").open("w", encoding="utf-8") as delete,
+        (folder / "add" / "facts.nt").open("w", encoding="utf-8") as add,
+    ):
+        for number, line in enumerate(islice(lines, count)):
+            before.write(line)
+            if number in deleted:
+                delete.write(line)
+        add.writelines(islice(lines, half))
+    source.unlink()
+    (folder / "whole").touch()
+    return folder
