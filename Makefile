@@ -43,8 +43,8 @@ test-local: $(STAMP) ## Tests and doctests without Spark, then the kernels again
 	$(PYTEST) -n $(WORKERS) --ignore=tests/spark
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) tests/unit/kernels tests/unit/terms -W ignore::RuntimeWarning
 
-test-spark: $(STAMP) ## Tests of the Spark engine, in one session; skipped where there is no Java
-	$(PYTEST) tests/spark
+test-spark: $(STAMP) ## Tests of the Spark engine, in two sessions; skipped where there is no Java
+	$(PYTEST) -n 2 --dist worksteal tests/spark
 
 check: $(STAMP) ## Format, lint, types, import directions, spelling
 	$(BIN)/ruff format --check .

@@ -24,12 +24,18 @@ same(?y, ?x) :- same(?x, ?y) .
 same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
 """
 SETTINGS = {
-    "spark.master": "local[2]",
+    # Executors are processes of their own: the buffers of tasks are not the driver's.
+    "spark.master": "local-cluster[1,2,1024]",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.maxResultSize": "256k",
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # What Spark remembers of past work grows with the number of jobs, not with the data.
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
