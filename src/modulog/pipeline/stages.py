@@ -238,23 +238,24 @@ class Runner:
     def _note_change(self, change: Change) -> None:
         """The table of the net change, under the number of the state that is saved next."""
         with self._stage("change"):
-            self.change = self._next(CHANGES)
-            change.dataframe().write.mode("overwrite").parquet(f"file://{self.change}")
+            place = self._next(CHANGES)
+            change.dataframe().write.mode("overwrite").parquet(f"file://{place.absolute()}")
+            self.change = str(place)
         for total, counts in ((self.added, change.added), (self.deleted, change.deleted)):
             for name, count in counts.items():
                 total[name] = total.get(name, 0) + count
 
     # ---- What is written
 
-    def _next(self, folder: str) -> str:
+    def _next(self, folder: str) -> Path:
         """The place of something that belongs to the state that is saved next."""
         before = check_target(self.store)
         number = 1 if before is None else before.generation + 1
-        return str(self.store.absolute() / folder / f"generation={number}")
+        return self.store / folder / f"generation={number}"
 
     def _save(self, reasoner: Reasoner, state: State) -> None:
         with self._stage("save"):
-            self.set_aside += reasoner.move_bad_records(f"file://{self._next(BAD)}")
+            self.set_aside += reasoner.move_bad_records(f"file://{self._next(BAD).absolute()}")
             self.watch.note(set_aside=self.set_aside)
             reasoner.save(self.store, notes=state.to_notes())
             self.state = state
