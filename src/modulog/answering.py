@@ -158,7 +158,8 @@ class Answering(ABC):
         """
         chosen = self.predicates() if predicates is None else [self._named(p) for p in predicates]
         self._ready()
-        written = self._backend.export(os.fspath(folder), format, chosen, self._tables)
+        facts = {predicate: self._facts_of(predicate) for predicate in chosen}
+        written = self._backend.export(os.fspath(folder), format, facts)
         if len(self._backend.aside):
             self._backend.aside.write(f"{os.fspath(folder)}/{BAD_RECORDS}")
             written[BAD_RECORDS] = len(self._backend.aside)
@@ -167,10 +168,13 @@ class Answering(ABC):
     def _tables(self, predicate: Predicate, limit: int | None = None) -> Iterator[Table]:
         """The facts of a predicate as tables of ids."""
         self._ready()
+        return self._facts.engine.evaluate(self._facts_of(predicate), _limited(limit))
+
+    def _facts_of(self, predicate: Predicate) -> Project:
+        """How the facts of a predicate are read."""
         link, columns = self._facts.link(predicate), _columns(predicate)
         args = tuple(columns[link.places.index(j)] for j in range(predicate.arity))
-        read = Read(self._facts.relation(link.representative), args, "all")
-        return self._facts.engine.evaluate(Project(read, columns, "keep"), _limited(limit))
+        return Project(Read(self._facts.relation(link.representative), args, "all"), columns, "keep")
 
     def bad_records(self, *, limit: int | None = None) -> pa.Table:
         """The records that `load(…, bad="set-aside")` left out, as an Arrow table: file, line, text and reason.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard
 
-from modulog.engines.protocol import Engine, Relation, Table
+from modulog.engines.protocol import Engine, Project, Relation, Table
 from modulog.language.model import Predicate
 from modulog.language.triples import TRIPLE, TYPE
 from modulog.store.manifest import Role, StoredRelation, TermsFile
@@ -188,10 +188,9 @@ class Backend(Protocol):
         self,
         folder: str,
         format: str,
-        predicates: Sequence[Predicate],
-        reading: Callable[[Predicate], Iterable[Table]],
+        facts: Mapping[Predicate, Project],
     ) -> dict[str, int]:
-        """One file for each predicate in a folder, which for Spark may be a URI; returns the rows of each."""
+        """One file for each predicate in a folder, which for Spark may be a URI; returns the rows of each. `facts` says how they are read."""
 
     def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
         """The rows as a data frame of terms, where the engine has data frames."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -30,7 +30,7 @@ from modulog.engines.local import answers
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.table import LocalTable
 from modulog.engines.local.vocabulary import Vocabulary
-from modulog.engines.protocol import EXPLICIT, Relation, Table
+from modulog.engines.protocol import EXPLICIT, Project, Relation, Table
 from modulog.errors import NotSupported
 from modulog.formats.exporting import export
 from modulog.formats.files import FORMATS, discover
@@ -208,13 +208,12 @@ class LocalBackend:
         self,
         folder: str,
         format: str,
-        predicates: Sequence[Predicate],
-        reading: Callable[[Predicate], Iterable[Table]],
+        facts: Mapping[Predicate, Project],
     ) -> dict[str, int]:
         def chunks(predicate: Predicate) -> Iterator[Ids]:
-            return answers.ids_of(reading(predicate), [f"c{j}" for j in range(predicate.arity)])
+            return answers.ids_of(self.engine.evaluate(facts[predicate]), facts[predicate].variables)
 
-        return export(Path(folder), format, predicates, chunks, self.dictionary)
+        return export(Path(folder), format, list(facts), chunks, self.dictionary)
 
     def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
         raise NotSupported(NO_FRAMES)

@@ -31,7 +31,7 @@ from modulog.engines.backend import (
     Triples,
 )
 from modulog.engines.local import answers
-from modulog.engines.protocol import EXPLICIT, Relation, Table
+from modulog.engines.protocol import EXPLICIT, Project, Relation, Table
 from modulog.engines.spark import exporting, sources, stored
 from modulog.engines.spark.aside import SparkAside
 from modulog.engines.spark.blocks import SCHEMA, Chunks, TripleBlocks
@@ -282,11 +282,10 @@ class SparkBackend:
         self,
         folder: str,
         format: str,
-        predicates: Sequence[Predicate],
-        reading: Callable[[Predicate], Iterable[Table]],
+        facts: Mapping[Predicate, Project],
     ) -> dict[str, int]:
         with translated():
-            return exporting.export(self, folder, format, predicates, reading)
+            return exporting.export(self, folder, format, facts)
 
     def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
         return self.typed(table, columns, columns)

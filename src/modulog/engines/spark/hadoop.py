@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -10,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from modulog.engines.backend import FactFile
 from modulog.engines.spark.errors import translated
+from modulog.errors import DataError
 from modulog.formats.files import SPARK_FORMATS, Entry, discover, is_uri
 
 
@@ -38,6 +40,17 @@ class Folder:
     def delete(self, name: str = "") -> None:
         """Remove a file or a folder with all that is in it, or the folder itself."""
         self._system.delete(self._path(name), True)
+
+    def inside(self, name: str) -> Folder:
+        """A folder in this one."""
+        found = copy(self)
+        found.uri = self / name
+        return found
+
+    def move(self, name: str, place: str) -> None:
+        """Give something in the folder another name."""
+        if not self._system.rename(self._path(name), self._path(place)):
+            raise DataError(f"{self / place}: cannot be written")
 
     def write(self, name: str, text: str) -> None:
         """Write a small file; it is there as a whole or not at all."""

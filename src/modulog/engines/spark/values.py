@@ -75,16 +75,25 @@ def typed(terms: Decoder, frame: DataFrame, columns: Sequence[str], names: Seque
     decoded = frame.select(*[F.col(c).alias(p) for c, p in zip(columns, places, strict=True)])
     decoded = terms.decode(decoded, {p: p for p in places})
     kinds = decoded.agg(*[F.collect_set(F.ascii(p)).alias(p) for p in places]).collect()[0]
-    found = [frozenset(Kind(kind) for kind in kinds[p]) for p in places]
-    awkward = [p for p, k in zip(places, found, strict=True) if k not in _SIMPLE and not k <= _BARE]
+    return shown(decoded, places, [frozenset(Kind(kind) for kind in kinds[p]) for p in places], names)
+
+
+def shown(
+    frame: DataFrame,
+    places: Sequence[str],
+    kinds: Sequence[frozenset[Kind]],
+    names: Sequence[str],
+    *also: str,
+) -> DataFrame:
+    """Columns of keys of these kinds as columns of values under new names; the columns in `also` stay."""
+    awkward = [p for p, k in zip(places, kinds, strict=True) if k not in _SIMPLE and not k <= _BARE]
     if awkward:
-        decoded = decoded.mapInArrow(partial(keys.turtle_batches, columns=awkward), decoded.schema)
-    return decoded.select(
-        *[
-            _shown(p, kind, p in awkward).alias(name, metadata={} if kind in _SIMPLE else TURTLE)
-            for p, kind, name in zip(places, found, names, strict=True)
-        ]
-    )
+        frame = frame.mapInArrow(partial(keys.turtle_batches, columns=awkward), frame.schema)
+    values = [
+        _shown(p, kind, p in awkward).alias(name, metadata={} if kind in _SIMPLE else TURTLE)
+        for p, kind, name in zip(places, kinds, names, strict=True)
+    ]
+    return frame.select(*also, *values)
 
 
 def _shown(place: str, kinds: frozenset[Kind], done: bool) -> Column:
