@@ -1,6 +1,7 @@
-"""A pipeline on Spark end to end: LUBM's triples and ontology to a store and Parquet, then a change of 0.1% from add and delete sources.
+"""A pipeline on Spark end to end: LUBM's triples, ontology and four results to a store and Parquet, then a change of 0.1% from add and delete sources.
 
-Beside it the local engine materialises the triples before and after the change; all counts must be the same.
+Beside it the local engine materialises the triples before and after the change; all counts must be the same. At the smallest size everything that follows is
+written to the sink, too, and the change is also maintained by executors alone.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ CHANGED: Final = 1_000
 
 
 def experiments(settings: Settings) -> Iterator[Experiment]:
-    """Yield 1 to 10 million triples, a hundredth with --small; the largest also on one core."""
+    """Yield 1 to 10 million triples, a hundredth with --small; the largest also on one core, the smallest also in other ways."""
     ontology = ontology_file("lubm")
     if ontology is None:
         yield Experiment("pipeline: LUBM", "no ontology: set MODULOG_DATA", 0, ())
@@ -34,7 +35,15 @@ def experiments(settings: Settings) -> Iterator[Experiment]:
         folder = _triples(settings.data, base * scale)
         given = {"folder": str(folder), "ontology": str(ontology), "reports": str(settings.data / "reports")}
         cores = (1, 2) if scale == max(settings.scales) else (2,)
-        pipelines = tuple(Run("Modulog, Spark", n, f"{API}:run", given, repeated=False) for n in cores)
+        pipelines = [Run("Modulog, Spark", n, f"{API}:run", given, repeated=False) for n in cores]
+        if scale == min(settings.scales):
+            for name, options in (
+                ("all to the sink", {"everything": True}),
+                ("executors alone", {"update_limit": 0}),
+            ):
+                pipelines.append(
+                    Run(f"Modulog, Spark, {name}", 2, f"{API}:run", given | options, repeated=False)
+                )
         local = {name: value for name, value in given.items() if name != "reports"}
         yield Experiment(
             question="pipeline: LUBM",

@@ -140,7 +140,7 @@ class Reasoner(Answering):
         if restored := keeping.restore(store, reasoner._plan, reasoner._facts, relations, anew=is_other):
             reasoner._statistics, strata = restored
             reasoner._maintenance = Maintenance(strata, reasoner._facts, switches)
-            reasoner._maintenance.journal = Journal(backend.engine, backend.writes_changes)
+            reasoner._maintenance.journal = Journal(backend.engine)
         journal = reasoner._maintenance.journal if reasoner._maintenance is not None else None
         reasoner._home = keeping.Home(store, relations, journal)
         reasoner._loader.know(reasoner._facts.explicit)

@@ -224,7 +224,11 @@ def changed(rows: set[tuple[Any, ...]], random: random.Random, arity: int) -> se
 
 @pytest.mark.parametrize(
     ("seed", "runs", "options"),
-    [(1, 2, {"local_limit": 0}), (2, 4, {"modules": "off", "maintenance": "dredc"})],
+    [
+        (1, 2, {"local_limit": 0}),
+        (3, 3, {"local_limit": 1}),
+        (2, 4, {"modules": "off", "maintenance": "dredc"}),
+    ],
 )
 def test_incremental_runs_equal_computation_from_scratch(
     spark: Any, tmp_path: Path, seed: int, runs: int, options: dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -92,6 +93,31 @@ def test_changes_are_summed(spark: Any, tmp_path: Path) -> None:
     with Reasoner.open(tmp_path / "store", spark=spark, local_limit=0) as opened:
         assert sorted(opened.rows("r")) == [(i, i + 1) for i in range(4, 10)]
         assert opened.count("r") == 6
+
+
+def test_engines_take_turns_at_changing_a_store(spark: Any, tmp_path: Path) -> None:
+    """Facts go and come back, by updates on the driver, by executors, and by the local engine; each writes what has changed, and all read it."""
+    dice, rows = Random(1), {(i, i + 1) for i in range(400)}
+    first = Reasoner("path(?x, ?y) :- r(?x, ?y) . reached(?y) :- path(?x, ?y), ~start(?y) . start(3) .")
+    first.add("r", rows)
+    first.save(tmp_path)
+    turns: list[dict[str, Any]] = [{"spark": spark}, {"engine": "local"}, {"spark": spark, "local_limit": 0}]
+    gone: set[tuple[int, int]] = set()
+    for options in turns:
+        lost = set(dice.sample(sorted(rows), 6))
+        back = set(dice.sample(sorted(gone), min(len(gone), 4)))
+        rows, gone = rows - lost | back, gone - back | lost
+        with Reasoner.open(tmp_path, **options) as opened:
+            opened.update(delete={"r": sorted(lost)}, add={"r": sorted(back)})
+            opened.save(tmp_path)
+    relations = json.loads((tmp_path / "modulog-store.json").read_text("utf-8"))["relations"]
+    assert {file["sign"] for relation in relations for file in relation["files"]} == {1, -1}
+    assert all("000001-" in relation["files"][0]["path"] for relation in relations if relation["rows"] > 1)
+    for options in turns:
+        with Reasoner.open(tmp_path, **options) as opened:
+            assert set(opened.rows("r")) == set(opened.rows("path")) == rows
+            assert set(opened.rows("reached")) == {(y,) for _, y in rows if y != 3}
+            assert opened.count("r") == len(rows) and opened.count("reached") == len(rows) - ((2, 3) in rows)
 
 
 def test_damage_is_named(spark: Any, tmp_path: Path) -> None:

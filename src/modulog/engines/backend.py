@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard
 from modulog.engines.protocol import Engine, Project, Relation, Table
 from modulog.language.model import Predicate
 from modulog.language.triples import TRIPLE, TYPE
+from modulog.store.changes import staying
 from modulog.store.manifest import Role, StoredRelation, TermsFile
 from modulog.store.reading import Store
 from modulog.store.writing import Draft
@@ -58,6 +59,13 @@ class Changed:
     before: StoredRelation
     relation: Relation
     steps: Sequence[tuple[Table, Table]] | None
+
+    @property
+    def staying(self) -> int:
+        """How many of the stored files stay as they are, from the first on; none if the relation is better written as a whole."""
+        if self.steps is None or not self.relation.listed or not self.before.predicate.arity:
+            return 0
+        return staying(self.before.files, sum(len(table) for step in self.steps for table in step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +205,6 @@ class Backend(Protocol):
 
     def signed_dataframe(self, facts: Sequence[Signed]) -> Any:
         """Facts of several predicates as a data frame (predicate, sign, terms), where the engine has data frames."""
-
-    @property
-    def writes_changes(self) -> bool:
-        """Whether `save_changes` wants to know what changed in a relation, rather than only that it did."""
 
     def save(self, draft: Draft, relations: Sequence[Kept]) -> Stored:
         """Write all terms and the relations as files of a new state of a store."""

@@ -18,10 +18,10 @@ class Step(NamedTuple):
 
 
 class Journal:
-    """The steps of every relation that changed; without `rows` only which relations did, for engines that write those as a whole."""
+    """The steps of every relation that changed."""
 
-    def __init__(self, engine: Engine, rows: bool = True) -> None:
-        self._engine, self._rows = engine, rows
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._steps: dict[
             int, list[Step] | None
         ] = {}  # by the identity of relations, which live as long as the session
@@ -29,11 +29,11 @@ class Journal:
     def look(self, relations: Iterable[Relation]) -> list[tuple[Relation, Step | None]]:
         """Before an update is committed: what it changed."""
         changed = [r for r in relations if r.has("gone") or r.has("come")]
-        return [(r, self._step(r) if self._rows and r.listed else None) for r in changed]
+        return [(r, self._step(r) if r.listed else None) for r in changed]
 
     def _step(self, relation: Relation) -> Step:
         names = tuple(f"c{j}" for j in range(relation.arity))
-        gone, come = (self._engine.collect(Read(relation, names, v)) for v in ("gone", "come"))
+        gone, come = (self._engine.snapshot(Read(relation, names, v)) for v in ("gone", "come"))
         return Step(gone, come)
 
     def record(self, seen: Iterable[tuple[Relation, Step | None]]) -> None:

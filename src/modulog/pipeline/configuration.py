@@ -157,6 +157,7 @@ class Configuration:
     decompose: str = "auto"
     maintenance: str = "auto"
     local_limit: int | None = None
+    update_limit: int | None = None
     broadcast_limit: int | None = None
     checkpoint_rounds: int = 10
     places: Places = field(default_factory=Places, compare=False)
@@ -178,5 +179,5 @@ class Configuration:
     @property
     def limits(self) -> dict[str, Any]:
         """The limits of the Spark engine that are set."""
-        limits = {"local_limit": self.local_limit, "broadcast_limit": self.broadcast_limit}
+        limits = {name: getattr(self, name) for name in ("local_limit", "update_limit", "broadcast_limit")}
         return {name: limit for name, limit in limits.items() if limit is not None}

@@ -58,6 +58,7 @@ KEYS: Mapping[str, Kind] = {
     "sink": TABLES,
     **{name: _one_of(choices) for name, choices in CHOICES.items()},
     "local_limit": NUMBER,
+    "update_limit": NUMBER,
     "broadcast_limit": NUMBER,
     "checkpoint_rounds": Kind("a number from 1 on", lambda value: type(value) is int and value >= 1),
 }

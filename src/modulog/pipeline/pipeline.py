@@ -37,7 +37,7 @@ class Pipeline:
     ...     pipeline.check()
 
     `run()` does the work, on Spark. Other options: `spark`, the settings of a session of our own; `modules`, `storage`, `decompose` and `maintenance`, as `Reasoner` takes
-    them; `local_limit` and `broadcast_limit`; `checkpoint_rounds`, after how many rounds of a fixpoint the work so far is committed.
+    them; `local_limit`, `update_limit` and `broadcast_limit`; `checkpoint_rounds`, after how many rounds of a fixpoint the work so far is committed.
     """
 
     def __init__(

@@ -74,7 +74,6 @@ class LocalBackend:
     """Everything in one process."""
 
     formats = FORMATS
-    writes_changes = True
 
     def __init__(self) -> None:
         self.dictionary = Dictionary()

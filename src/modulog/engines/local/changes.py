@@ -38,16 +38,23 @@ def save_changes(draft: Draft, store: Store, dictionary: Dictionary, changes: Se
 
 def _change(draft: Draft, store: Store, change: Changed, threads: ThreadPoolExecutor) -> Pending:
     """The entry of a relation with the files that stay, and those that are being written."""
-    before, relation = change.before, change.relation
+    relation = change.relation
     assert isinstance(relation, PlainRelation)
-    entry = replace(before, rows=relation.size("all"), files=(), scheme=relation.scheme)
-    rows = sum(len(table) for step in change.steps or () for table in step)
-    count = 0 if change.steps is None else staying(before.files, rows)
-    if not count or not relation.listed:
-        return entry, save_facts(draft, entry, relation, threads)
-    levels = read_levels(relation.arity, before.files[count:], store)
+    if count := change.staying:
+        return write_change(draft, store, change, count, threads)
+    entry = replace(change.before, rows=relation.size("all"), files=(), scheme=relation.scheme)
+    return entry, save_facts(draft, entry, relation, threads)
+
+
+def write_change(
+    draft: Draft, store: Store, change: Changed, count: int, threads: ThreadPoolExecutor
+) -> Pending:
+    """Write the steps of a relation, and what the files after the first so many say, as one change."""
+    before, arity = change.before, change.relation.arity
+    entry = replace(before, rows=change.relation.size("all"), files=before.files[:count])
+    levels = read_levels(arity, before.files[count:], store)
     levels += [Level(_run(come), _run(gone)) for gone, come in change.steps or ()]
-    level = reduce(merged, levels, Level(Run.empty(relation.arity)))
+    level = reduce(merged, levels, Level(Run.empty(arity)))
     files: list[Future[FactsFile]] = []
     for run, sign in ((level.dels, -1), (level.adds, 1)):
         if run is not None and len(run):
@@ -55,7 +62,7 @@ def _change(draft: Draft, store: Store, change: Changed, threads: ThreadPoolExec
             files += write_words(
                 draft, entry, words if is_sorted else sorting.sort_words(words), threads, sign
             )
-    return replace(entry, files=before.files[:count]), files
+    return entry, files
 
 
 def _run(table: Table) -> Run:

@@ -35,7 +35,13 @@ from modulog.engines.protocol import EXPLICIT, Project, Relation, Table
 from modulog.engines.spark import exporting, sources, stored
 from modulog.engines.spark.aside import SparkAside
 from modulog.engines.spark.blocks import SCHEMA, Chunks, TripleBlocks
-from modulog.engines.spark.engine import BROADCAST_LIMIT, LOCAL_LIMIT, SparkEngine, spark_relation
+from modulog.engines.spark.engine import (
+    BROADCAST_LIMIT,
+    LOCAL_LIMIT,
+    UPDATE_LIMIT,
+    SparkEngine,
+    spark_relation,
+)
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.frozen import Freezer
 from modulog.engines.spark.hadoop import HadoopListing
@@ -72,6 +78,7 @@ class SparkBackend:
         settings: Mapping[str, str] | None = None,
         folder: str | None = None,
         local_limit: int = LOCAL_LIMIT,
+        update_limit: int = UPDATE_LIMIT,
         broadcast_limit: int = BROADCAST_LIMIT,
     ) -> None:
         self._own = spark is None and SparkSession.getActiveSession() is None
@@ -87,6 +94,7 @@ class SparkBackend:
             self.terms,
             f"{where}/facts-{uuid4().hex[:12]}",  # a later run with the same folder keeps terms, not facts
             local_limit=local_limit,
+            update_limit=update_limit,
             broadcast_limit=broadcast_limit,
         )
         self._freezer = Freezer(self.engine, self.terms, self.aside, where)
@@ -109,8 +117,6 @@ class SparkBackend:
             self.spark.stop()
 
     # ---- The store
-
-    writes_changes = False  # a relation that changed is written as a whole
 
     def save(self, draft: Draft, relations: Sequence[Kept]) -> Stored:
         return stored.save(self.engine, self.terms, draft, relations)

@@ -173,6 +173,15 @@ def key_blocks(chunk: Chunk) -> Iterator[Block]:
     yield from chunk.keys()
 
 
+def keys_of_blocks(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The keys of blocks of keys, one to a row."""
+    for batch in batches:
+        for data, ends in zip(batch.column("data"), batch.column("ends"), strict=True):
+            places, content = ends.as_buffer(), data.as_buffer()
+            keys = pa.StringArray.from_buffers(len(places) // 4 - 1, places, content)
+            yield pa.RecordBatch.from_arrays([keys], ["key"])
+
+
 @dataclass(frozen=True, slots=True)
 class TableBlocks:
     """All rows are facts of one predicate, which is called by a name."""

@@ -55,9 +55,9 @@ class SparkCounters:
         if self.mirror is None:
             return None
         driver = self.engine.driver
-        if self.adjusted > driver.local_limit:
+        if self.adjusted > driver.limit:
             self.adjusted = sum(len(table) for table in self.mirror.items())
-        found = driver.here(rows) if self.adjusted <= driver.local_limit else None
+        found = driver.here(rows) if self.adjusted <= driver.limit else None
         if found is not None:
             return self.mirror, found
         self._to_spark(self.mirror)

@@ -1,7 +1,8 @@
 """Small strata on the driver: while all facts that rules read fit under `local_limit`, the local engine evaluates them, in updates too.
 
 Facts that are on Spark are fetched once, those of all relations that are needed in one job. When a relation outgrows the limit, or a rule reads
-one that does not fit, Spark goes on from there.
+one that does not fit, Spark goes on from there. An update of a store with up to `update_limit` facts takes place here as a whole: the driver reads the files of
+the store itself, those of the relations that the change reaches.
 """
 
 from __future__ import annotations
@@ -41,8 +42,10 @@ REMEMBERED = 1000  # expressions that are kept as they are evaluated here
 class Driver:
     """Decides for each run of rules and each question where it takes place, and keeps the mirrors."""
 
-    def __init__(self, engine: SparkEngine, local_limit: int) -> None:
-        self.engine, self.local_limit = engine, local_limit
+    def __init__(self, engine: SparkEngine, local_limit: int, update_limit: int) -> None:
+        self.engine, self.local_limit, self.update_limit = engine, local_limit, update_limit
+        self.limit = local_limit  # the one that holds now
+        self.updating = False
         self.terms = MirroredTerms(engine.terms)
         self.local = LocalEngine(self.terms)
         self.mirrored: weakref.WeakSet[MirroredRelation] = weakref.WeakSet()
@@ -52,6 +55,28 @@ class Driver:
     def usable(self) -> bool:
         """Whether anything is evaluated here: ids must fit into 32 bits."""
         return bool(self.local_limit) and len(self.engine.terms) <= MOST_TERMS
+
+    def begin(self) -> None:
+        """An update begins, or reaches one more relation: may all of it take place here?"""
+        if self.updating or not self.usable:
+            return
+        self.updating = True
+        stored = distant = 0
+        for relation in self.engine.relations:
+            first = relation.base[0] if relation.mirror is None and relation.base else None
+            own = (
+                0 if first is None or first.opened(relation.number) is None else first.count(relation.number)
+            )
+            stored, distant = (
+                stored + relation.held,
+                distant + (relation.held - own) * (relation.mirror is None),
+            )
+        if stored <= self.update_limit and distant <= MIRRORED * self.local_limit:
+            self.limit = max(self.local_limit, self.update_limit)
+
+    def end(self) -> None:
+        """The update is over."""
+        self.limit, self.updating = self.local_limit, False
 
     def takes(self, exprs: Iterable[p.Expr], heads: Collection[MirroredRelation] = ()) -> bool:
         """Whether all that expressions read and may give is small enough; then it is here."""
@@ -64,11 +89,11 @@ class Driver:
         relations = needs.relations.union(heads)
         if not all(r.movable for r in relations) or any(table.size is None for table in needs.tables):
             return False
-        if sum(r.held for r in relations) + sum(map(len, needs.tables)) > self.local_limit:
+        if sum(r.held for r in relations) + sum(map(len, needs.tables)) > self.limit:
             return False
         # Of facts that are listed there are few; of those that are represented what is read on the way counts too.
         expected = expected_rows if all(r.listed for r in relations) else most_rows
-        if sum(map(expected, wanted)) > RESULTS * self.local_limit:
+        if sum(map(expected, wanted)) > RESULTS * self.limit:
             return False
         self._fetch(relations)
         self._make_room(relations)
@@ -126,7 +151,7 @@ class Driver:
         for piece, size in pieces:
             found.append(piece)
             rows += size
-            if rows > self.local_limit:
+            if rows > self.limit:
                 return None
         return found
 
@@ -145,12 +170,12 @@ class Driver:
     def here(self, rows: p.Table) -> LocalTable | None:
         """The rows of a table, if they are here or few."""
         assert isinstance(rows, SparkTable)
-        few = rows.size is not None and rows.size <= self.local_limit
+        few = rows.size is not None and rows.size <= self.limit
         return rows.rows() if self.usable and few else None
 
     def rows_for(self, relation: MirroredRelation, rows: p.Table) -> LocalTable | None:
         """Rows to be scheduled in a mirror; None where Spark must do it: they are there, or the relation would not fit."""
-        if not self.usable or not relation.movable or relation.held + self._size(rows) > self.local_limit:
+        if not self.usable or not relation.movable or relation.held + self._size(rows) > self.limit:
             return None
         if isinstance(rows, KeyTable):
             if rows.arrays is None or not self.terms.ready:
@@ -160,7 +185,7 @@ class Driver:
 
     def _size(self, rows: p.Table) -> int:
         here = rows.arrays is not None if isinstance(rows, KeyTable) else isinstance(rows, DriverTable)
-        return len(rows) if here else self.local_limit + 1
+        return len(rows) if here else self.limit + 1
 
     def _fetch(self, relations: Iterable[MirroredRelation]) -> None:
         """Give mirrors to relations that have none: one job for all of them."""
@@ -169,11 +194,11 @@ class Driver:
             return
         found = self._facts(wanted)
         for relation in wanted:
-            relation.adopt(*(found(relation, kind) for kind in range(3)))
+            relation.adopt(*(found(relation, kind) for kind in range(4)))
             self.mirrored.add(relation)
 
     def _facts(self, relations: Sequence[MirroredRelation]) -> _Fetched:
-        """The facts of relations on Spark, and in an update D and A."""
+        """The facts of relations on Spark that the driver does not read by itself, and in an update D and A."""
         frames = list(self._frames(relations))
         if not frames:
             return _Fetched(None)
@@ -194,20 +219,24 @@ class Driver:
         parts = self.engine.parts
         for arity in {r.arity for r in relations}:
             group = [r for r in relations if r.arity == arity]
-            plain = [r for r in group if not r.dead]
+            opened = [r for r in group if r.opened is not None]
+            plain = [r for r in group if not r.dead and r not in opened]
             lists: list[tuple[int, list[MirroredRelation], Iterable[Part]]] = [
                 (0, plain, chain.from_iterable(r.base for r in plain)),
-                (1, group, chain.from_iterable(r.gone for r in group)),
-                (2, group, chain.from_iterable(r.come for r in group)),
+                (0, opened, chain.from_iterable(r.base[1:] for r in opened)),
+                (1, opened, chain.from_iterable(r.dead for r in opened)),
+                (2, group, chain.from_iterable(r.gone for r in group)),
+                (3, group, chain.from_iterable(r.come for r in group)),
             ]
             for kind, owners, some in lists:
                 if chosen := list(some):
                     yield kind, parts.frame(arity, chosen, {r.number for r in owners})
-            yield from ((0, r.frame("before")) for r in group if r.dead)
+            yield from ((0, r.frame("before")) for r in group if r.dead and r not in opened)
 
     def _make_room(self, needed: Collection[MirroredRelation]) -> None:
         """All mirrors together stay within bounds; those that nobody needs now go first."""
-        room = MIRRORED * self.local_limit - sum(r.held for r in self.mirrored if r.mirror is not None)
+        most = max(MIRRORED * self.local_limit, self.update_limit)
+        room = most - sum(r.held for r in self.mirrored if r.mirror is not None)
         for relation in list(self.mirrored):
             if room >= 0:
                 return

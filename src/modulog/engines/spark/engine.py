@@ -36,6 +36,7 @@ from modulog.engines.spark.waiting import Waiting, encode
 from modulog.errors import NotSupported
 
 LOCAL_LIMIT = 100_000
+UPDATE_LIMIT = 30_000_000
 BROADCAST_LIMIT = 100_000
 MUCH = 1_000_000  # known facts that are worth a job not to shuffle
 EBB = 20  # times the facts of the last round
@@ -66,11 +67,12 @@ class SparkEngine:
         folder: str,
         *,
         local_limit: int = LOCAL_LIMIT,
+        update_limit: int = UPDATE_LIMIT,
         broadcast_limit: int = BROADCAST_LIMIT,
     ) -> None:
         self.spark, self.terms, self.broadcast_limit = spark, terms, broadcast_limit
         self.parts, self.broadcasts = Parts(spark, folder), Broadcasts(spark)
-        self.driver = Driver(self, local_limit)
+        self.driver = Driver(self, local_limit, update_limit)
         self.relations: weakref.WeakSet[MirroredRelation] = weakref.WeakSet()
         self._tidied = 0
         self._numbered = 0

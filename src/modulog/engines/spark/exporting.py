@@ -23,7 +23,7 @@ from modulog.engines.spark import keys, values
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.hadoop import Folder
 from modulog.engines.spark.relation import SparkRelation
-from modulog.engines.spark.table import SparkTable
+from modulog.engines.spark.table import DriverTable, SparkTable
 from modulog.errors import DataError
 from modulog.formats import DataWarning, rdf_writing
 from modulog.formats.exporting import part_names, sayable
@@ -181,8 +181,12 @@ def signed_frame(backend: SparkBackend, facts: Sequence[Signed]) -> DataFrame:
     frames = [backend.spark.createDataFrame([], SIGNED)]
     for arity in sorted({len(item.columns) for item in facts}):
         names = [f"k{j}" for j in range(arity)]
-        group = [_signed_rows(item, names) for item in facts if len(item.columns) == arity]
-        decoded = backend.terms.decode(reduce(DataFrame.union, group), {name: name for name in names})
+        group = [item for item in facts if len(item.columns) == arity]
+        here = [item for item in group if isinstance(item.table, DriverTable)]
+        rows = [_signed_rows(item, names) for item in group if item not in here]
+        rows += [_rows_here(backend, here, names)] if here else []
+        few = sum(len(item.table) for item in group) <= backend.engine.broadcast_limit
+        decoded = backend.terms.decode(reduce(DataFrame.union, rows), {name: name for name in names}, few)
         turtle = partial(keys.turtle_batches, columns=names)
         shown = decoded.mapInArrow(turtle, decoded.schema) if names else decoded
         frames.append(shown.select("predicate", "sign", F.array(*names).cast("array<string>").alias("terms")))
@@ -194,6 +198,24 @@ def _signed_rows(item: Signed, names: Sequence[str]) -> DataFrame:
     marks = F.lit(item.predicate).alias("predicate"), F.lit(item.sign).alias("sign")
     columns = [F.col(f"`{c}`").alias(name) for c, name in zip(item.columns, names, strict=True)]
     return item.table.frame.select(*marks, *columns)
+
+
+def _rows_here(backend: SparkBackend, facts: Sequence[Signed], names: Sequence[str]) -> DataFrame:
+    """Facts on the driver as one frame: a plan of many would take longer than the facts."""
+    sizes = [len(item.table) for item in facts]
+    ids = [_ids_here(item) for item in facts]
+    columns = {
+        "predicate": pa.array(np.repeat(np.array([item.predicate for item in facts], object), sizes)),
+        "sign": pa.array(np.repeat(np.array([item.sign for item in facts], np.int32), sizes)),
+        **{name: pa.array(np.concatenate([i[j] for i in ids])) for j, name in enumerate(names)},
+    }
+    return backend.spark.createDataFrame(pa.table(columns))
+
+
+def _ids_here(item: Signed) -> np.ndarray:
+    assert isinstance(item.table, SparkTable)
+    found = item.table.rows()
+    return found.ids[[found.columns.index(c) for c in item.columns]].astype(np.int64)
 
 
 def csv_batches(batches: Iterable[pa.RecordBatch], *, delimiter: str) -> Iterator[pa.RecordBatch]:

@@ -1,7 +1,8 @@
 """Relations that may live on the driver: a small one has a *mirror* there, a plain relation of the local engine.
 
 A mirror has the present state in every version. What happens to the relation happens to its mirror alone, which is then *ahead* of the parts;
-they follow when Spark reads. A relation that Spark derives facts for gives its mirror up.
+they follow when Spark reads. In an update the parts of what held before it stay, and only the change follows. A relation that Spark derives facts for
+gives its mirror up.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ class MirroredRelation(SparkRelation):
         super().__init__(engine, name, arity, number)
         self.mirror: PlainRelation | None = None
         self.ahead = False  # the mirror knows more than the parts, which are gone
+        self.based = (
+            False  # the parts of what holds outside updates are not the mirror's own, and say the same
+        )
         self.published = False  # the parts were made from the mirror, and lie in the driver's memory too
 
     @property
@@ -57,15 +61,24 @@ class MirroredRelation(SparkRelation):
             return max(self.mirror.size("before"), self.mirror.size("all"))
         return self._count([*self.base, *self.come, *self.delta])
 
-    def adopt(self, before: LocalTable, gone: LocalTable, come: LocalTable) -> None:
-        """Have a mirror from now on, with the facts that Spark had, and in an update what it changed."""
-        mirror = PlainRelation(self.name, self.arity)
-        _take_in(mirror, before)
+    @property
+    def opened(self) -> PlainRelation | None:
+        """What the first part holds, as the driver reads it from files by itself; None if it does not lie in a store."""
+        return self.base[0].opened(self.number) if self.base else None
+
+    def adopt(self, more: LocalTable, dead: LocalTable, gone: LocalTable, come: LocalTable) -> None:
+        """Have a mirror from now on: with what the driver has `opened`, the facts that Spark had, and in an update what it changed."""
+        mirror = self.opened or PlainRelation(self.name, self.arity)
+        if len(dead):
+            mirror.begin()
+            mirror.retract(dead)
+            mirror.commit()
+        _take_in(mirror, more)
         if self.updating:
             mirror.begin()
             mirror.retract(gone)
             _take_in(mirror, come)
-        self.mirror = mirror
+        self.mirror, self.based = mirror, True
 
     def take_up(self, old: LocalTable, delta: Iterable[tuple[LocalTable, ModuleId]]) -> None:
         """Have a mirror in the middle of a fixpoint: I, and Δ by source."""
@@ -85,7 +98,7 @@ class MirroredRelation(SparkRelation):
             ids = packing.unpack(words, self.mirror.natural, 0, words.shape[1])
             table = DriverTable(self.engine.spark, LocalTable(self.names, ids))
             self.engine.schedule(self.arity, table.frame.select(*self._columns(table)), {self: source})
-        self.mirror = None
+        self.mirror, self.based = None, False
         self.engine.driver.forget()
 
     def evict(self) -> None:
@@ -100,7 +113,8 @@ class MirroredRelation(SparkRelation):
         if self.mirror is None or not self.ahead:
             return
         scan, versions = self.mirror.scan, self.mirror.versions
-        self.base, self.dead = self._part(scan(self.names, "before")), []
+        if not self.based:
+            self.base, self.dead = self._part(scan(self.names, "before")), []
         self.gone = self._part(scan(self.names, "gone"))
         self.come = self._part(scan(self.names, "come"))
         self.delta = [
@@ -108,7 +122,7 @@ class MirroredRelation(SparkRelation):
             for source, run in versions.delta
             for part in self._part(matching([Layer(run)], self.names), source)
         ]
-        self.leaving, self._nets, self.ahead, self.published = versions.leaving, {}, False, True
+        self.leaving, self._nets, self.ahead, self.published = versions.leaving, {}, False, not self.based
 
     def _part(self, tables: Iterable[LocalTable], source: ModuleId | None = None) -> list[Part]:
         found = list(tables)
@@ -123,9 +137,11 @@ class MirroredRelation(SparkRelation):
         return [Part(self.arity, frame, None, counts, relations={self.number}, source=source)]
 
     def _go_ahead(self) -> None:
-        """The mirror has changed: nobody needs the parts any more."""
+        """The mirror has changed: nobody needs the parts any more, but in an update those of what held before it."""
         self.ahead, self.published, self.leaving = True, False, False
-        self.base, self.dead, self.delta, self.come, self.gone, self._nets = [], [], [], [], [], {}
+        self.delta, self.come, self.gone, self._nets = [], [], [], {}
+        if not (self.based and self.updating):
+            self.base, self.dead, self.based = [], [], False
 
     # ---- Reading
 
@@ -205,6 +221,7 @@ class MirroredRelation(SparkRelation):
 
     def begin(self) -> None:
         self.engine.lazily = False  # an update wants to know what it changes
+        self.engine.driver.begin()
         super().begin()
         if self.mirror is not None:
             self.mirror.begin()
@@ -213,17 +230,30 @@ class MirroredRelation(SparkRelation):
         if self.mirror is None:
             super().commit()
         else:
-            changed = self.mirror.size("gone") or self.mirror.size("come")
-            self.mirror.commit()
-            self._forget()
-            if changed:
-                self._go_ahead()
+            self._commit(self.mirror)
         self.engine.tidy()
+
+    def _commit(self, mirror: PlainRelation) -> None:
+        changed = mirror.size("gone") or mirror.size("come")
+        if changed and self.based:
+            for version in ("gone", "come"):
+                self._nets[version] = self._part(mirror.scan(self.names, version))
+            self.gone, self.come, self.ahead = self._nets["gone"], self._nets["come"], False
+            super().commit()
+        mirror.commit()
+        self._forget()
+        if changed and not self.based:
+            self._go_ahead()
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.engine.driver.end()
 
     def rollback(self) -> None:
         super().rollback()
         if self.mirror is not None:
             self.mirror.rollback()
+            self.ahead = self.ahead and not self.based
 
 
 def _take_in(mirror: PlainRelation, rows: LocalTable) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
+from modulog.engines.local.relation import PlainRelation
 from modulog.engines.protocol import ModuleId
 from modulog.engines.spark.hadoop import Folder
 from modulog.engines.spark.table import SparkTable
@@ -56,6 +57,10 @@ class Part:
     def read(self, numbers: set[int]) -> DataFrame:
         """The facts, of which those of some relations are meant."""
         return self.frame
+
+    def opened(self, number: int) -> PlainRelation | None:
+        """The facts of a relation as the driver reads them by itself, if it can."""
+        return None
 
 
 class Parts:

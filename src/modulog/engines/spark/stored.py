@@ -8,8 +8,10 @@ relation is first read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,20 +20,26 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from modulog.engines.backend import Changed, Kept, Stored
-from modulog.engines.protocol import Read, Relation
+from modulog.engines.local.changes import write_change
+from modulog.engines.local.relation import PlainRelation
+from modulog.engines.local.stored import OpenedRelation
+from modulog.engines.local.table import LocalTable
+from modulog.engines.protocol import Read, Relation, Table
+from modulog.engines.spark.driver import MOST_TERMS
 from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Part
-from modulog.engines.spark.table import WEIGHT
+from modulog.engines.spark.table import SparkTable
 from modulog.engines.spark.terms import SparkTerms
 from modulog.errors import InternalError
-from modulog.store.changes import staying
+from modulog.store.changes import state_of, staying
 from modulog.store.manifest import Bounds, FactsFile, StoredRelation, TermsFile
 from modulog.store.reading import Store
 from modulog.store.writing import FACTS, Draft
 
 ROWS = 1 << 22  # rows of a file, about
+_ORDER = "_order"
 AS_WRITTEN = "__globPaths__"  # Spark's own name for whether `[`, `*` and the like in paths are patterns
 
 
@@ -48,11 +56,41 @@ def save(engine: SparkEngine, terms: SparkTerms, draft: Draft, relations: Sequen
 def save_changes(
     engine: SparkEngine, terms: SparkTerms, draft: Draft, store: Store, changes: Sequence[Changed]
 ) -> Stored:
-    """Write new terms, and relations that changed, as a whole."""
-    stored = _save_relations(engine, draft, [(change.before, change.relation) for change in changes])
+    """Write new terms, and of relations what changed: the driver writes few facts by itself, executors write a relation that has changed much as a whole."""
+    files = {id(c): c.staying if _is_few(engine, c) else 0 for c in changes}
+    whole = [(c.before, c.relation) for c in changes if not files[id(c)]]
+    written = iter(_save_relations(engine, draft, whole) if whole else ())
+    with ThreadPoolExecutor() as threads:
+        pending = {
+            id(c): write_change(draft, store, _fetched(c), count, threads)
+            for c in changes
+            if (count := files[id(c)])
+        }
+        parts = {
+            key: replace(e, files=(*e.files, *(f.result() for f in made)))
+            for key, (e, made) in pending.items()
+        }
+    stored = tuple(parts[id(c)] if files[id(c)] else next(written) for c in changes)
     known = store.manifest.terms
     kept = known[: staying(known, len(terms) - store.manifest.term_count)]
     return (*kept, *_save_terms(terms, draft, sum(file.rows for file in kept))), stored
+
+
+def _is_few(engine: SparkEngine, change: Changed) -> bool:
+    """Whether the driver may hold what changed."""
+    rows = sum(len(table) for step in change.steps or () for table in step)
+    return rows <= engine.broadcast_limit and len(engine.terms) <= MOST_TERMS
+
+
+def _fetched(change: Changed) -> Changed:
+    """The same with the rows on the driver."""
+    tables = [(gone, come) for gone, come in change.steps or ()]
+    return replace(change, steps=[(_rows(gone), _rows(come)) for gone, come in tables])
+
+
+def _rows(table: Table) -> LocalTable:
+    assert isinstance(table, SparkTable)
+    return table.rows()
 
 
 def _save_relations(
@@ -123,14 +161,21 @@ def _measured(path: Path, columns: Sequence[str]) -> tuple[int, Bounds]:
 
 @dataclass(eq=False, slots=True)
 class StoredPart(Part):
-    """A part that lies in a store."""
+    """A part that lies in a store: the relations by their numbers here."""
 
-    verify: Callable[[set[int]], None] = lambda numbers: None
+    store: Store | None = None
+    entries: Mapping[int, StoredRelation] = field(default_factory=dict)
 
     def read(self, numbers: set[int]) -> DataFrame:
         """The facts, once the files of the relations that are meant have been compared with their checksums."""
-        self.verify(numbers)
+        assert self.store is not None
+        self.store.verify(f for n in numbers if n in self.entries for f in self.entries[n].files)
         return self.frame
+
+    def opened(self, number: int) -> PlainRelation:
+        """The facts of a relation, read when one of them is asked for."""
+        assert self.store is not None
+        return OpenedRelation(self.entries[number], self.store)
 
 
 def restore_terms(terms: SparkTerms, store: Store) -> None:
@@ -153,52 +198,58 @@ def restore_relations(engine: SparkEngine, store: Store) -> list[MirroredRelatio
     for arity in {entry.predicate.arity for entry in entries}:
         plain = ((e, r) for e, r in zip(entries, relations, strict=True) if e.scheme == "plain")
         group = [(e, r) for e, r in plain if r.arity == arity and e.rows]
-        if group:
-            part = _part(engine, store, arity, [e for e, _ in group], offset)
-            for entry, relation in group:
-                relation.base = [_taken_back(engine, store, entry, offset) or part]
+        for is_changed in (False, True):
+            some = [(e, r) for e, r in group if any(f.sign < 0 for f in e.files) == is_changed]
+            if some:
+                part = _part(engine, store, arity, [e for e, _ in some], offset)
+                for _, relation in some:
+                    relation.base = [part]
     return relations
 
 
 def _part(
     engine: SparkEngine, store: Store, arity: int, entries: Sequence[StoredRelation], offset: int
 ) -> Part:
-    """One part for all relations of an arity."""
-    counts = {offset + e.number: sum(f.rows for f in e.files if f.sign > 0) or e.rows for e in entries}
+    """One part for some relations of an arity."""
+    counts = {offset + entry.number: entry.rows for entry in entries}
     if not arity:
         numbers = pa.table({"p": pa.array(list(counts), pa.int32())})
         return Part(0, engine.spark.createDataFrame(numbers), None, counts, relations=set(counts))
-    by_number = {offset + entry.number: entry.files for entry in entries}
-    files = [file for entry in entries for file in entry.files if file.sign > 0]
+    by_order: dict[int, list[FactsFile]] = {}
+    for entry in entries:
+        for file, order in zip(entry.files, _orders(entry), strict=True):
+            by_order.setdefault(order, []).append(file)
+    frames = {order: _frame(engine, store, arity, files, offset) for order, files in by_order.items()}
+    rows = sum(file.rows for order, files in by_order.items() if order for file in files)
     return StoredPart(
         arity,
-        _frame(engine, store, arity, files, offset),
+        _last_said(frames, rows <= engine.broadcast_limit),
         None,
         counts,
         relations=set(counts),
-        verify=lambda numbers: store.verify(f for n in numbers for f in by_number.get(n, ())),
+        store=store,
+        entries={offset + entry.number: entry for entry in entries},
     )
 
 
-def _taken_back(engine: SparkEngine, store: Store, entry: StoredRelation, offset: int) -> Part | None:
-    """A part of its own for a relation with changes: what its files give and do not take back."""
-    if all(file.sign > 0 for file in entry.files):
-        return None
-    signed = []
-    for sign in (1, -1):
-        files = [file for file in entry.files if file.sign == sign]
-        frame = _frame(engine, store, entry.predicate.arity, files, offset)
-        signed.append(frame.withColumn(WEIGHT, F.lit(sign).cast("long")))
-    keys = [c for c in signed[0].columns if c != WEIGHT]
-    sums = signed[0].unionByName(signed[1]).groupBy(*keys).agg(F.sum(WEIGHT).alias(WEIGHT))
-    number = offset + entry.number
-    return Part(
-        entry.predicate.arity,
-        sums.filter(F.col(WEIGHT) > 0).select(*keys),
-        None,
-        {number: entry.rows},
-        relations={number},
-    )
+def _orders(entry: StoredRelation) -> Iterator[int]:
+    """When each file of a relation said what it says: 0 for what comes before the first change; then odd where facts come, even where they go."""
+    is_changed = False
+    for file in entry.files:
+        is_changed |= file.sign < 0
+        yield (2 * state_of(file) + (file.sign > 0)) if is_changed else 0
+
+
+def _last_said(frames: Mapping[int, DataFrame], few: bool) -> DataFrame:
+    """What files give and do not take back: a fact holds if the last that speaks of it gives it."""
+    said = [f.withColumn(_ORDER, F.lit(order)) for order, f in sorted(frames.items()) if order]
+    if not said:
+        return frames[0]
+    keys = list(frames[0].columns)
+    last = reduce(DataFrame.unionByName, said).groupBy(*keys).agg(F.max(_ORDER).alias(_ORDER))
+    spoken = F.broadcast(last) if few else last
+    untouched = frames[0].join(spoken, keys, "left_anti")
+    return untouched.unionByName(last.where(F.col(_ORDER) % 2 == 1).select(*keys))
 
 
 def _frame(

@@ -20,7 +20,15 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines.spark import values
-from modulog.engines.spark.blocks import KNOWN, PENDING, SCHEMA, Chunks, TermBlocks, key_blocks
+from modulog.engines.spark.blocks import (
+    KNOWN,
+    PENDING,
+    SCHEMA,
+    Chunks,
+    TermBlocks,
+    key_blocks,
+    keys_of_blocks,
+)
 from modulog.engines.spark.hadoop import Folder
 from modulog.engines.spark.numbering import ASSIGNED, PLACES, ROW_BITS, SIZE, TERM, assign, fixed
 from modulog.errors import InternalError
@@ -175,8 +183,9 @@ class SparkTerms:
 
         Answers the slots of the numbers of each chunk (chunk, numbers, slots), and the first id of each partition of slots.
         """
-        before = len(self)
-        name, offsets = self._assign(blocks, 1 + (text + before * _LENGTH) // _TEXT)
+        before, few = len(self), text <= _TEXT
+        tasks = 1 if few else 1 + (text + before * _LENGTH) // _TEXT
+        name, offsets = self._assign(blocks, tasks, few)
         places = f"{name}/kind={PLACES}"
         self._superseded.append(name if len(self) == before else places)
         if offsets is None:
@@ -184,11 +193,20 @@ class SparkTerms:
         slots = self.spark.read.schema(_PLACES).parquet(self._folder / places)
         return slots.where("slots is not null"), offsets
 
-    def _assign(self, blocks: DataFrame, tasks: int | None = None) -> tuple[str, tuple[int, ...] | None]:
-        """Write the terms of blocks of keys that are new and the slots of all; answers the folder, and offsets if there is a key."""
+    def _assign(
+        self, blocks: DataFrame, tasks: int | None = None, few: bool = False
+    ) -> tuple[str, tuple[int, ...] | None]:
+        """Write the terms of blocks of keys that are new and the slots of all; answers the folder, and offsets if there is a key.
+
+        If the keys are `few`, they go to where the table is, and of that only what they ask for is shuffled.
+        """
         frames = []
         if written := self._written_frames():
-            frames.append(reduce(DataFrame.unionByName, written).mapInArrow(TermBlocks(KNOWN), SCHEMA))
+            known = reduce(DataFrame.unionByName, written)
+            if few:
+                asked = blocks.select("data", "ends").mapInArrow(keys_of_blocks, "key string")
+                known = known.join(F.broadcast(asked), "key", "left_semi").select("id", "key")
+            frames.append(known.mapInArrow(TermBlocks(KNOWN), SCHEMA))
         if self._pending:
             pending = self._small("id", self._pending.values(), self._pending)
             frames.append(pending.mapInArrow(TermBlocks(PENDING), SCHEMA))
@@ -240,9 +258,13 @@ class SparkTerms:
         """
         return self._replace(frame, columns, "key", "id")
 
-    def decode(self, frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
-        """Columns of ids as columns of keys, in the same way."""
-        return self._replace(frame, columns, "id", "key")
+    def decode(self, frame: DataFrame, columns: Mapping[str, str], few: bool = False) -> DataFrame:
+        """Columns of ids as columns of keys, in the same way. If there are `few` rows, they go to where the table is, which is not shuffled."""
+        if not few or not columns:
+            return self._replace(frame, columns, "id", "key")
+        asked = reduce(DataFrame.union, [frame.select(F.col(c).alias("id")) for c in columns])
+        near = self.frame().join(F.broadcast(asked), "id", "left_semi")
+        return self._replace(frame, columns, "id", "key", F.broadcast(near))
 
     def stage(self, frames: Sequence[DataFrame]) -> list[DataFrame]:
         """Evaluate frames once: written to Parquet and read back; `release` deletes the files."""
@@ -371,10 +393,12 @@ class SparkTerms:
         table = self.frame()
         return F.broadcast(table) if len(self) <= self.broadcast_terms else table.hint("shuffle_hash")
 
-    def _replace(self, frame: DataFrame, columns: Mapping[str, str], old: str, new: str) -> DataFrame:
+    def _replace(
+        self, frame: DataFrame, columns: Mapping[str, str], old: str, new: str, table: DataFrame | None = None
+    ) -> DataFrame:
         renamed = {c: columns.get(c, c) for c in frame.columns}
         for column in columns:
-            found = self._table().select(
+            found = (self._table() if table is None else table).select(
                 F.col(old).alias(f"_old_{column}"), F.col(new).alias(f"_new_{column}")
             )
             frame = frame.join(found, F.col(column) == F.col(f"_old_{column}"))
