@@ -61,3 +61,9 @@ def spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def executors_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let executors read files that are so small that the driver would."""
+    monkeypatch.setattr("modulog.engines.spark.backend.SMALL", -1)

@@ -16,6 +16,8 @@ from modulog.terms.python import constant
 from rdf_documents import GOOD, HEAD, RDF
 from stores import EVERY_KIND
 
+pytestmark = pytest.mark.usefixtures("executors_read")
+
 RULES = "all(?s, ?p, ?o) :- triple(?s, ?p, ?o) . in(?o, ?g) :- quad(?s, ?p, ?o, ?g) ."
 
 
@@ -41,7 +43,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_both_engines_read_the_same(folder: Path, spark: Any) -> None:
+@pytest.mark.parametrize("small", [-1, 1 << 20], ids=["executors", "driver"])
+def test_both_engines_read_the_same(
+    folder: Path, spark: Any, monkeypatch: pytest.MonkeyPatch, small: int
+) -> None:
+    monkeypatch.setattr("modulog.engines.spark.backend.SMALL", small)
     with Reasoner(RULES, spark=spark) as r, Reasoner(RULES, engine="local") as local:
         r.load(folder)
         local.load(folder)

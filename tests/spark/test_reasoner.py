@@ -85,6 +85,7 @@ def test_facts_may_come_later(spark: Any) -> None:
         assert sorted(r.rows("q")) == [(1,), (2,)]
 
 
+@pytest.mark.usefixtures("executors_read")
 def test_bad_rows_name_file_and_line(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "edge.csv").write_text("a,b\nb\n", encoding="utf-8")
     with Reasoner(PATHS, spark=spark) as r:

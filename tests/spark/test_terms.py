@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from modulog.engines.spark import values
 from modulog.engines.spark.terms import SparkTerms
 from modulog.errors import InternalError
 from modulog.terms.arrow import column_field, to_arrow
@@ -164,7 +165,7 @@ def test_comparison_is_the_local_one(spark: Any, mixed: SparkTerms, operator: st
     mask, pairs = compare(dictionary, operator, left, right)
     ids = frame(spark, list(zip(left.tolist(), right.tolist(), strict=True)), ["c0", "c1"])
     counter = spark.sparkContext.accumulator(0)
-    found = mixed.compare(ids, operator, "c0", "c1", counter)
+    found = values.compare(mixed, ids, operator, "c0", "c1", counter)
     assert found.columns == ["c0", "c1"]
     expected = list(zip(left[mask].tolist(), right[mask].tolist(), strict=True))
     assert sorted(map(tuple, found.collect())) == sorted(expected)
@@ -173,9 +174,11 @@ def test_comparison_is_the_local_one(spark: Any, mixed: SparkTerms, operator: st
 
 def test_comparison_with_a_constant(spark: Any, mixed: SparkTerms) -> None:
     ids = frame(spark, [(i, i) for i in range(len(MIXED))], ["x", "y"])
-    found = mixed.compare(ids, "<=", "x", MIXED.index(constant(1)))
+    found = values.compare(mixed, ids, "<=", "x", MIXED.index(constant(1)))
     assert sorted(row.y for row in found.collect()) == [3, 4, 6, 7]
-    assert sorted(row.x for row in mixed.compare(ids, "<", MIXED.index(constant(1)), "x").collect()) == [5, 9]
+    assert sorted(
+        row.x for row in values.compare(mixed, ids, "<", MIXED.index(constant(1)), "x").collect()
+    ) == [5, 9]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +199,7 @@ def test_output_columns_are_the_local_ones(
     local = dictionary.encode(MIXED)[places]
     field = column_field("v", {MIXED[i].kind for i in places})
     ids = frame(spark, [(i, i) for i in places], ["c0", "c1"])
-    shown = mixed.typed(ids, ["c0", "c1"], ["v", "other name"])
+    shown = values.typed(mixed, ids, ["c0", "c1"], ["v", "other name"])
     assert shown.columns == ["v", "other name"]
     assert shown.schema["v"].dataType.simpleString() == kind
     turtle = {} if field.metadata is None else {"modulog.terms": "turtle"}
@@ -206,5 +209,5 @@ def test_output_columns_are_the_local_ones(
 
 
 def test_output_of_nothing(spark: Any, mixed: SparkTerms) -> None:
-    nothing = mixed.typed(frame(spark, [(1, 1)], ["a", "b"]).where("a > b"), ["a"], ["x"])
+    nothing = values.typed(mixed, frame(spark, [(1, 1)], ["a", "b"]).where("a > b"), ["a"], ["x"])
     assert nothing.dtypes == [("x", "string")] and nothing.collect() == []

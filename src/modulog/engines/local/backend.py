@@ -53,7 +53,7 @@ DELIMITERS = {"csv": ",", "tsv": "\t", "dsv": ";"}
 class LocalTriples:
     """The facts of a file of triples as tables."""
 
-    facts: list[tuple[Predicate, LocalTable]]
+    facts: Sequence[tuple[Predicate, Table]]
 
     @property
     def predicates(self) -> list[Predicate]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -31,8 +32,10 @@ from modulog.engines.backend import (
     Triples,
 )
 from modulog.engines.local import answers
+from modulog.engines.local.backend import LocalBackend, LocalTriples
+from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import EXPLICIT, Project, Relation, Table
-from modulog.engines.spark import exporting, sources, stored
+from modulog.engines.spark import exporting, sources, stored, values
 from modulog.engines.spark.aside import SparkAside
 from modulog.engines.spark.blocks import SCHEMA, Chunks, TripleBlocks
 from modulog.engines.spark.engine import (
@@ -45,12 +48,13 @@ from modulog.engines.spark.engine import (
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.frozen import Freezer
 from modulog.engines.spark.hadoop import HadoopListing
+from modulog.engines.spark.keys import key_array
 from modulog.engines.spark.session import build_session
 from modulog.engines.spark.table import DriverTable, KeyTable, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.waiting import Staged, Waiting, stage
 from modulog.formats.columns import choose_columns
-from modulog.formats.files import SPARK_FORMATS
+from modulog.formats.files import FORMATS, SPARK_FORMATS
 from modulog.formats.tables import read_table
 from modulog.language.model import Predicate
 from modulog.store.reading import Store
@@ -60,6 +64,7 @@ from modulog.terms.model import Constant
 from modulog.terms.python import value
 
 TABLE = "table:"  # stands before the name of a table of Spark's catalogue
+SMALL = 1 << 23  # bytes of files of this machine that the driver reads by itself
 WHOLE = 1 << 25  # bytes up to which a file is read as a whole, so that its quoted fields may hold line breaks
 
 
@@ -193,6 +198,11 @@ class SparkBackend:
         delimiter: str | None = None,
         bad: Bad = "fail",
     ) -> Iterable[Table]:
+        if self._is_small(paths, format, bad):
+            given: dict[str, Any] = {"header": header, "strings": strings, "columns": columns}
+            small = LocalBackend()
+            tables = small.read_files(paths, format, arity, delimiter=delimiter, **given)
+            return [self._keyed(small.dictionary, table) for table in tables]
         if format in TRIPLES:
             return self._read_triples(paths, format, arity, columns, bad)
         with translated():
@@ -210,6 +220,18 @@ class SparkBackend:
             )
         self._set_aside(source)
         return [KeyTable(source.arity, source.raw, read=source.read)]
+
+    def _is_small(self, paths: Paths, format: str, bad: Bad) -> bool:
+        """Whether the driver reads files by itself: that takes less time than asking executors to."""
+        if bad != "fail" or not self.engine.driver.usable or format not in FORMATS.values():
+            return False
+        return all(os.path.isfile(path) for path in paths) and sum(map(os.path.getsize, paths)) <= SMALL
+
+    def _keyed(self, dictionary: Dictionary, table: Table) -> KeyTable:
+        """A table of the local engine with keys instead of ids."""
+        assert isinstance(table, LocalTable)
+        arrays = [key_array(dictionary, ids.view(np.uint32)) for ids in table.ids]
+        return KeyTable(len(table.columns), arrays, spark=self.spark, rows=len(table))
 
     def _size(self, path: str | os.PathLike[str]) -> int:
         """The bytes of a file that was listed or is here; more than fits if it is neither."""
@@ -239,6 +261,10 @@ class SparkBackend:
         return source
 
     def read_rdf(self, paths: Paths, format: str, views: Collection[str], bad: Bad = "fail") -> Triples:
+        if self._is_small(paths, format, bad):
+            small = LocalBackend()
+            facts = small.read_rdf(paths, format, views).tables()
+            return LocalTriples([(p, self._keyed(small.dictionary, table)) for p, table in facts])
         with translated():
             source = self._triples(paths, format, bad)
             run = Chunks(TripleBlocks(tuple(views)), source.read)
@@ -282,7 +308,7 @@ class SparkBackend:
         """A table as a data frame of terms."""
         assert isinstance(table, SparkTable)
         with translated():
-            return self.terms.typed(table.frame, columns, names)
+            return values.typed(self.terms, table.frame, columns, names)
 
     def export(
         self,

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 
 from modulog.engines.protocol import Compute, Condition, Failures, Value
-from modulog.engines.spark import keys
+from modulog.engines.spark import keys, values
 
 if TYPE_CHECKING:
     from modulog.engines.spark.terms import SparkTerms
@@ -39,7 +39,7 @@ class SparkValues:
         """The rows that satisfy a condition."""
         left, right = condition.left, condition.right
         if not isinstance(left, Compute) and not isinstance(right, Compute):
-            return self.terms.compare(frame, condition.operator, left, right, self.counters[0])
+            return values.compare(self.terms, frame, condition.operator, left, right, self.counters[0])
         columns = tuple(dict.fromkeys(condition.variables))
         constants: list[str] = []
         prepared = Condition(

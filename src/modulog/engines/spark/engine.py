@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import chain
 from typing import Any
@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
 from modulog.engines.local.structures import KINDS
+from modulog.engines.local.table import LocalTable
 from modulog.engines.spark import graphs
 from modulog.engines.spark.closure_relation import SparkClosure
 from modulog.engines.spark.computing import SparkValues
@@ -30,28 +31,17 @@ from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Parts
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.rules import Compilation, Member, question, rule
-from modulog.engines.spark.table import WEIGHT, SparkTable, frame_of
+from modulog.engines.spark.scheduled import Scheduled, by_source, is_ebbing
+from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable, frame_of
 from modulog.engines.spark.terms import SparkTerms
-from modulog.engines.spark.waiting import Waiting, encode
+from modulog.engines.spark.waiting import Waiting, encode, identified
 from modulog.errors import NotSupported
 
 LOCAL_LIMIT = 100_000
 UPDATE_LIMIT = 30_000_000
 BROADCAST_LIMIT = 100_000
-MUCH = 1_000_000  # known facts that are worth a job not to shuffle
-EBB = 20  # times the facts of the last round
 WRITTEN = 32  # parts and tables that are written before superseded ones are looked for
 GROWTH = 2  # how many facts a plan that was put off is guessed to give for each fact it reads
-
-
-@dataclass(frozen=True, slots=True)
-class Scheduled:
-    """Facts (p, c0, c1, …) for the next `derive`; `distinct` if none of them is there twice."""
-
-    arity: int
-    frame: DataFrame
-    heads: dict[SparkRelation, p.ModuleId]
-    distinct: bool = False
 
 
 class SparkEngine:
@@ -78,6 +68,7 @@ class SparkEngine:
         self._numbered = 0
         self.scheduled: list[Scheduled] = []
         self.staged: list[Waiting] = []
+        self.held: list[tuple[SparkRelation, KeyTable, p.ModuleId]] = []
         self.values = SparkValues(spark, terms)
         self.lazily = False
 
@@ -174,6 +165,23 @@ class SparkEngine:
         """Facts for the next `derive` that still need ids."""
         self.staged.append(waiting)
 
+    def hold(self, relation: SparkRelation, rows: KeyTable, source: p.ModuleId) -> None:
+        """Facts from the driver for the next `derive` that still need ids."""
+        self.held.append((relation, rows, source))
+
+    def _identify_held(self) -> None:
+        """Give ids to the terms of all facts from the driver, with one question."""
+        held, self.held = self.held, []
+        for (relation, rows, source), ids in zip(
+            held, identified(self.terms, [r for _, r, _ in held]), strict=True
+        ):
+            if self.driver.usable:
+                relation.schedule(self.driver.table(LocalTable(rows.columns, ids.astype(np.int32))), source)
+                continue
+            named = dict(zip(rows.columns, ids, strict=True))
+            table = SparkTable(rows.columns, frame_of(self.spark, named, len(rows)), len(rows))
+            relation.schedule(table, source)
+
     def _encode_staged(self) -> None:
         """Give ids to all terms that wait, with one growth of the dictionary, and schedule their facts."""
         staged, self.staged = self.staged, []
@@ -183,6 +191,7 @@ class SparkEngine:
     def forget_scheduled(self, relation: SparkRelation) -> None:
         """Drop what waits for one relation."""
         kept, staged = [], []
+        self.held = [item for item in self.held if item[0] is not relation]
         for found in self.scheduled:
             if relation in found.heads:
                 del found.heads[relation]
@@ -198,13 +207,15 @@ class SparkEngine:
     def derive(self, leaving: bool = False) -> None:
         """Turn what was scheduled, all of it to come or all of it to leave, into the next delta of every relation it speaks of."""
         with translated():
+            if self.held:
+                self._identify_held()
             if self.staged:
                 self._encode_staged()
             for relation in {relation for found in self.scheduled for relation in found.heads}:
                 relation.to_spark()
             scheduled, self.scheduled = self.scheduled, []
             for arity in sorted({found.arity for found in scheduled}):
-                for group in _by_source([found for found in scheduled if found.arity == arity]):
+                for group in by_source([found for found in scheduled if found.arity == arity]):
                     self._derive(arity, group, leaving)
 
     def settle(self) -> None:
@@ -235,7 +246,7 @@ class SparkEngine:
             return
         if there:
             known = reduce(DataFrame.unionByName, [relation.frame("after") for relation in there])
-            if not self.lazily and _is_ebbing(there):
+            if not self.lazily and is_ebbing(there):
                 found = self.parts.keep(tuple(new.columns), new, False)
                 new, known = found.frame, self._near(found, known)
             new = new.join(known, new.columns, "left_semi" if leaving else "left_anti")
@@ -354,29 +365,6 @@ class SparkEngine:
 
     def close(self) -> None:
         self.parts.folder.delete()
-
-
-def _by_source(scheduled: list[Scheduled]) -> Iterator[list[Scheduled]]:
-    """What goes into one part: everything, unless a relation keeps its sources apart; what is explicit comes first."""
-    if not any(relation.by_source for found in scheduled for relation in found.heads):
-        yield scheduled
-        return
-    for source in sorted({source for found in scheduled for source in found.heads.values()}):
-        group = []
-        for found in scheduled:
-            mine = {relation: s for relation, s in found.heads.items() if s == source}
-            if mine:
-                wanted = [relation.number for relation in mine]
-                frame = found.frame.filter(F.col("p").isin(wanted))
-                group.append(replace(found, frame=frame, heads=mine))
-        yield group
-
-
-def _is_ebbing(relations: Sequence[SparkRelation]) -> bool:
-    """Whether much is known and the last round brought little of it: then the next will hardly bring more."""
-    last = [(r, (r.come if r.updating else r.base)[-1:]) for r in relations]
-    recent = sum(part.count(r.number) for r, parts in last for part in parts)
-    return sum(r.size("after") for r in relations) > max(MUCH, EBB * recent)
 
 
 def spark_relation(relation: p.Relation) -> MirroredRelation:

@@ -182,11 +182,12 @@ def signed_frame(backend: SparkBackend, facts: Sequence[Signed]) -> DataFrame:
     for arity in sorted({len(item.columns) for item in facts}):
         names = [f"k{j}" for j in range(arity)]
         group = [item for item in facts if len(item.columns) == arity]
-        here = [item for item in group if isinstance(item.table, DriverTable)]
-        rows = [_signed_rows(item, names) for item in group if item not in here]
-        rows += [_rows_here(backend, here, names)] if here else []
         few = sum(len(item.table) for item in group) <= backend.engine.broadcast_limit
-        decoded = backend.terms.decode(reduce(DataFrame.union, rows), {name: name for name in names}, few)
+        if few and names and all(isinstance(item.table, DriverTable) for item in group):
+            frames.append(_signed_here(backend, group, names))
+            continue
+        rows = reduce(DataFrame.union, [_signed_rows(item, names) for item in group])
+        decoded = backend.terms.decode(rows, {name: name for name in names}, few)
         turtle = partial(keys.turtle_batches, columns=names)
         shown = decoded.mapInArrow(turtle, decoded.schema) if names else decoded
         frames.append(shown.select("predicate", "sign", F.array(*names).cast("array<string>").alias("terms")))
@@ -200,16 +201,22 @@ def _signed_rows(item: Signed, names: Sequence[str]) -> DataFrame:
     return item.table.frame.select(*marks, *columns)
 
 
-def _rows_here(backend: SparkBackend, facts: Sequence[Signed], names: Sequence[str]) -> DataFrame:
-    """Facts on the driver as one frame: a plan of many would take longer than the facts."""
+def _signed_here(backend: SparkBackend, facts: Sequence[Signed], names: Sequence[str]) -> DataFrame:
+    """The same for facts on the driver: one job finds the keys of their terms."""
     sizes = [len(item.table) for item in facts]
-    ids = [_ids_here(item) for item in facts]
-    columns = {
-        "predicate": pa.array(np.repeat(np.array([item.predicate for item in facts], object), sizes)),
-        "sign": pa.array(np.repeat(np.array([item.sign for item in facts], np.int32), sizes)),
-        **{name: pa.array(np.concatenate([i[j] for i in ids])) for j, name in enumerate(names)},
+    ids = np.concatenate([_ids_here(item) for item in facts], axis=1)
+    different, places = np.unique(ids, return_inverse=True)
+    texts = backend.terms.texts(different)
+    texts = next(iter(keys.turtle_batches([pa.RecordBatch.from_arrays([texts], ["key"])], columns=["key"])))[
+        0
+    ]
+    table = {
+        "predicate": np.repeat(np.array([item.predicate for item in facts], object), sizes),
+        "sign": np.repeat(np.array([item.sign for item in facts], np.int32), sizes),
+        **{name: texts.take(pa.array(p)) for name, p in zip(names, places.reshape(ids.shape), strict=True)},
     }
-    return backend.spark.createDataFrame(pa.table(columns))
+    frame = backend.spark.createDataFrame(pa.table(table))
+    return frame.select("predicate", "sign", F.array(*names).alias("terms"))
 
 
 def _ids_here(item: Signed) -> np.ndarray:

@@ -6,18 +6,15 @@ at once. A relation knows which parts hold facts of its `old` and of its `delta`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import reduce
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Read, Table, Version
-from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable, frame_of
+from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable
 from modulog.errors import InternalError
 
 if TYPE_CHECKING:
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from modulog.engines.spark.parts import Part
 
 BYTES_PER_ID = 8
-FEW = 10_000  # facts from the driver whose terms are looked up at once
+FEW = 100_000  # facts from the driver whose terms are looked up at once
 GUESSED = 0.8  # different values, as a power of the number of facts
 
 
@@ -201,7 +198,8 @@ class SparkRelation:
 
     def schedule(self, rows: Table, source: ModuleId) -> None:
         if isinstance(rows, KeyTable) and rows.arrays is not None and len(rows) <= FEW:
-            rows = self._identified(rows.arrays, len(rows))
+            self.engine.hold(self, rows, source)
+            return
         if isinstance(rows, KeyTable) and self.arity:
             self.engine.stage(rows.wait(self, source))
             return
@@ -209,13 +207,6 @@ class SparkRelation:
             rows = SparkTable((), rows.frame)
         assert isinstance(rows, SparkTable)
         self.engine.schedule(self.arity, rows.frame.select(*self._columns(rows)), {self: source})
-
-    def _identified(self, keys: Sequence[pa.Array], rows: int) -> SparkTable:
-        """A few facts from the driver with the ids of their terms: one question for all of them."""
-        terms, columns = self.engine.terms, tuple(f"c{j}" for j in range(self.arity))
-        ids = iter(terms.identify_keys([key for column in keys for key in column.to_pylist()]))
-        named = {c: np.fromiter(islice(ids, rows), np.int64, rows) for c in columns}
-        return SparkTable(columns, frame_of(self.engine.spark, named, rows), rows)
 
     def to_spark(self) -> None:
         """Let Spark alone have the facts: here it always has."""

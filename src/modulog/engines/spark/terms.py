@@ -15,11 +15,12 @@ from functools import reduce
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from modulog.engines.spark import values
 from modulog.engines.spark.blocks import (
     KNOWN,
     PENDING,
@@ -127,7 +128,8 @@ class SparkTerms:
         unknown = sorted({key for key in keys if key not in self._known})
         if unknown and self._written:
             self.actions += 1
-            self._known.update((row.key, row.id) for row in self._look_up(unknown).collect())
+            found = self._look_up(unknown).select("key", "id").toArrow()
+            self._known.update(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
     def name(self, number: int) -> str:
         """The constant of an id, as rules write it."""
@@ -136,6 +138,15 @@ class SparkTerms:
     def names(self, numbers: Sequence[int]) -> list[str]:
         """The constants of some ids, as rules write them, with at most one job."""
         return [print_term(Constant.from_key(key.encode())) for key in self._keys(numbers)]
+
+    def texts(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
+        """The keys of ids, which are sorted and all different, with one job; for as many as the driver may hold."""
+        self.actions += 1
+        asked = self.spark.createDataFrame(pa.table({"id": pa.array(numbers)}))
+        found = self.frame().join(F.broadcast(asked), "id").toArrow().sort_by("id")
+        if len(found) != len(numbers):
+            raise InternalError(f"the dictionary has {len(found)} of {len(numbers)} terms")
+        return found.column("key").combine_chunks()
 
     def key(self, number: int) -> str:
         """The key of an id; no job is needed for one that `identify` or `find` has answered."""
@@ -279,30 +290,6 @@ class SparkTerms:
             frame.write.parquet(self._folder / name)
             staged.append(self.spark.read.schema(frame.schema).parquet(self._folder / name))
         return staged
-
-    # Values.
-
-    def compare(
-        self,
-        frame: DataFrame,
-        operator: str,
-        left: str | int,
-        right: str | int,
-        incomparable: values.Counter | None = None,
-    ) -> DataFrame:
-        """The rows for which a comparison by value holds between two columns of ids, or a column and an id.
-
-        Incomparable pairs do not satisfy it and are added to `incomparable`, an accumulator of Spark: whatever is
-        evaluated twice is counted twice.
-        """
-        return values.compare(self, frame, operator, left, right, incomparable)
-
-    def typed(self, frame: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataFrame:
-        """Columns of ids as columns of values under new names: long, double, boolean or string, else Turtle.
-
-        One job finds the kinds of the terms; the frame is evaluated again when the result is.
-        """
-        return values.typed(self, frame, columns, names)
 
     # How it is kept.
 

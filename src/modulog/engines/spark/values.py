@@ -51,9 +51,12 @@ def compare(
     operator: str,
     left: str | int,
     right: str | int,
-    incomparable: Counter | None,
+    incomparable: Counter | None = None,
 ) -> DataFrame:
-    """The rows for which a comparison by value holds, as `SparkTerms.compare` says."""
+    """The rows for which a comparison by value holds between two columns of ids, or a column and an id.
+
+    Incomparable pairs do not satisfy it and are added to `incomparable`, an accumulator of Spark: whatever is evaluated twice is counted twice.
+    """
     columns = frame.columns
     sides = {_LEFT: left, _RIGHT: right}
     keyed = [
@@ -68,7 +71,10 @@ def compare(
 
 
 def typed(terms: Decoder, frame: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataFrame:
-    """Columns of ids as columns of values, as `SparkTerms.typed` says."""
+    """Columns of ids as columns of values under new names: long, double, boolean or string, else Turtle.
+
+    One job finds the kinds of the terms; the frame is evaluated again when the result is.
+    """
     if not columns:
         return frame.select()
     places = [f"_k{i}" for i in range(len(columns))]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
@@ -16,6 +19,7 @@ from modulog.engines.spark.terms import SparkTerms
 
 if TYPE_CHECKING:
     from modulog.engines.spark.relation import SparkRelation
+    from modulog.engines.spark.table import KeyTable
 
 Heads = dict["SparkRelation", ModuleId]
 
@@ -85,3 +89,12 @@ def encode(terms: SparkTerms, waiting: Sequence[Waiting]) -> Iterator[tuple[int,
         encoded = both.repartition("chunk").mapInArrow(run, ENCODED)
         heads = {relation: item.source for item in mine for relation in item.wanted.values()}
         yield arity, encoded.repartition("bucket").mapInArrow(Distinct(arity), columns), heads
+
+
+def identified(terms: SparkTerms, tables: Sequence[KeyTable]) -> Iterator[npt.NDArray[np.int64]]:
+    """The ids of facts on the driver, column by column: one question for the terms of all of them."""
+    columns = [column.to_pylist() for table in tables for column in table.arrays or ()]
+    ids = iter(terms.identify_keys(list(chain.from_iterable(columns))))
+    for table in tables:
+        shape = len(table.columns), len(table)
+        yield np.fromiter(islice(ids, shape[0] * shape[1]), np.int64, shape[0] * shape[1]).reshape(shape)
