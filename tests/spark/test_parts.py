@@ -51,6 +51,15 @@ def test_the_number_of_files_follows_the_facts(on_spark: SparkEngine) -> None:
     assert 1 < some < many <= 40
 
 
+@pytest.mark.parametrize("relations", [3, 60])
+def test_facts_are_counted_exactly(on_spark: SparkEngine, relations: int) -> None:
+    """By several tasks, for few relations and for many: a histogram of Spark's, even with a bin for each, is not exact."""
+    rows = 40 * relations
+    facts = on_spark.spark.range(0, rows, 1, 8).selectExpr(f"CAST(id % {relations} AS int) AS p", "id AS c0")
+    part = on_spark.parts.write(1, facts, set(range(relations)))
+    assert part.counts == dict.fromkeys(range(relations), 40)
+
+
 def test_superseded_parts_are_deleted_through_updates(
     on_spark: SparkEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,11 @@ MIXED = [
 ]
 
 
+def identify(terms: SparkTerms, constants: Sequence[Constant]) -> list[int]:
+    """The ids of constants."""
+    return terms.identify_keys([constant.key.decode() for constant in constants])
+
+
 def key(item: Constant) -> str:
     return item.key.decode()
 
@@ -69,7 +74,7 @@ def terms(spark: Any, tmp_path: Path) -> SparkTerms:
 def mixed(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> SparkTerms:
     """A dictionary with a term of every kind, numbered as in `MIXED`."""
     made = SparkTerms(spark, str(tmp_path_factory.mktemp("mixed")))
-    assert made.identify_many(MIXED) == list(range(len(MIXED)))
+    assert identify(made, MIXED) == list(range(len(MIXED)))
     made.flush()
     return made
 
@@ -124,7 +129,7 @@ def test_parts_are_merged_and_a_folder_is_taken_up_again(spark: Any, tmp_path: P
     assert len([p for p in tmp_path.iterdir() if p.name.startswith("part-")]) <= 8
     again = SparkTerms(spark, str(tmp_path))
     assert len(again) == 11 and table(again) == table(terms)
-    assert again.identify_many([constant("x"), constant("y"), constant(3)]) == [10, 11, 3]
+    assert identify(again, [constant("x"), constant("y"), constant(3)]) == [10, 11, 3]
     again.close()
     assert not tmp_path.exists()
 
@@ -132,7 +137,7 @@ def test_parts_are_merged_and_a_folder_is_taken_up_again(spark: Any, tmp_path: P
 def test_single_constants(mixed: SparkTerms) -> None:
     mixed._known.clear()
     assert mixed.find([MIXED[4], constant("no such"), MIXED[16], MIXED[1]]) == [4, -1, 16, 1]
-    assert mixed.names([11, 0, 3]) == ["<http://example.org/é>", "a", "1"]
+    assert [mixed.name(number) for number in (11, 0, 3)] == ["<http://example.org/é>", "a", "1"]
     assert mixed.name(13) == '"chat"@fr'
     with pytest.raises(InternalError, match="no term 99"):
         mixed.name(99)

@@ -206,6 +206,9 @@ class Backend(Protocol):
     def signed_dataframe(self, facts: Sequence[Signed]) -> Any:
         """Facts of several predicates as a data frame (predicate, sign, terms), where the engine has data frames."""
 
+    def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
+        """The same as Parquet in a folder of this machine, where the engine has data frames."""
+
     def save(self, draft: Draft, relations: Sequence[Kept]) -> Stored:
         """Write all terms and the relations as files of a new state of a store."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from modulog.engines.backend import Backend, Signed
@@ -30,11 +32,13 @@ class Change:
         net: NetChange,
         count: Callable[[Mapping[Predicate, Table]], dict[str, int]],
         read: Callable[[str, bool], Iterator[tuple[Any, ...]]],
-        frame: Callable[[], Any],
+        signed: Callable[[], list[Signed]],
+        backend: Backend,
     ) -> None:
         self.ignored = net.ignored  # facts to delete that were not explicit
         self.statistics = net.statistics
-        self._net, self._count, self._read, self._frame = net, count, read, frame
+        self._net, self._count, self._read = net, count, read
+        self._signed, self._backend = signed, backend
 
     @cached_property
     def added(self) -> dict[str, int]:
@@ -52,7 +56,11 @@ class Change:
 
     def dataframe(self) -> Any:
         """On Spark, the whole change until the next update: predicate, sign (1 has come, -1 has gone) and terms, in Turtle form."""
-        return self._frame()
+        return self._backend.signed_dataframe(self._signed())
+
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """On Spark, write what `dataframe` has as Parquet into a new folder of this machine."""
+        self._backend.write_signed(self._signed(), Path(folder))
 
     def __bool__(self) -> bool:
         return bool(self._net.come or self._net.gone)
@@ -79,13 +87,12 @@ def change_of(
             return iter(())
         return backend.rows([tables[link.representative]], [f"c{place}" for place in link.places])
 
-    def frame() -> Any:
-        signed = [
+    def signed() -> list[Signed]:
+        return [
             Signed(predicate.name, sign, tables[link.representative], [f"c{place}" for place in link.places])
             for sign, tables in ((1, net.come), (-1, net.gone))
             for predicate, link in links.items()
             if link.representative in tables
         ]
-        return backend.signed_dataframe(signed)
 
-    return Change(net, counts, rows, frame)
+    return Change(net, counts, rows, signed, backend)

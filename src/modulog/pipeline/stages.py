@@ -239,7 +239,7 @@ class Runner:
         """The table of the net change, under the number of the state that is saved next."""
         with self._stage("change"):
             place = self._next(CHANGES)
-            change.dataframe().write.mode("overwrite").parquet(f"file://{place.absolute()}")
+            change.write(place)
             self.change = str(place)
         for total, counts in ((self.added, change.added), (self.deleted, change.deleted)):
             for name, count in counts.items():

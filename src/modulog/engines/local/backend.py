@@ -220,6 +220,9 @@ class LocalBackend:
     def signed_dataframe(self, facts: Sequence[Signed]) -> Any:
         raise NotSupported(NO_FRAMES)
 
+    def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
+        raise NotSupported(NO_FRAMES)
+
     def save(self, draft: Draft, relations: Sequence[Kept]) -> Stored:
         from modulog.engines.local.saving import save
 

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -50,6 +51,7 @@ from modulog.engines.spark.frozen import Freezer
 from modulog.engines.spark.hadoop import HadoopListing
 from modulog.engines.spark.keys import key_array
 from modulog.engines.spark.session import build_session
+from modulog.engines.spark.stored_terms import StoredTerms
 from modulog.engines.spark.table import DriverTable, KeyTable, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.waiting import Staged, Waiting, stage
@@ -132,7 +134,7 @@ class SparkBackend:
     def restore(self, store: Store) -> list[Relation]:
         self._store = store
         with translated():
-            stored.restore_terms(self.terms, store)
+            self.terms.restore(StoredTerms(self.spark, store))
             return list(stored.restore_relations(self.engine, store))
 
     # ---- Checkpoints
@@ -325,6 +327,10 @@ class SparkBackend:
     def signed_dataframe(self, facts: Sequence[Signed]) -> Any:
         with translated():
             return exporting.signed_frame(self, facts)
+
+    def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
+        with translated():
+            exporting.write_signed(self, facts, folder)
 
 
 def _streamed(frames: Sequence[DataFrame], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -10,10 +10,12 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
@@ -21,7 +23,7 @@ from modulog.engines.backend import Signed
 from modulog.engines.protocol import Project, Read
 from modulog.engines.spark import keys, values
 from modulog.engines.spark.engine import SparkEngine
-from modulog.engines.spark.hadoop import Folder
+from modulog.engines.spark.hadoop import Folder, file_uri
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import DriverTable, SparkTable
 from modulog.errors import DataError
@@ -183,8 +185,8 @@ def signed_frame(backend: SparkBackend, facts: Sequence[Signed]) -> DataFrame:
         names = [f"k{j}" for j in range(arity)]
         group = [item for item in facts if len(item.columns) == arity]
         few = sum(len(item.table) for item in group) <= backend.engine.broadcast_limit
-        if few and names and all(isinstance(item.table, DriverTable) for item in group):
-            frames.append(_signed_here(backend, group, names))
+        if few and all(isinstance(item.table, DriverTable) for item in group):
+            frames.append(backend.spark.createDataFrame(_signed_here(backend, group), SIGNED))
             continue
         rows = reduce(DataFrame.union, [_signed_rows(item, names) for item in group])
         decoded = backend.terms.decode(rows, {name: name for name in names}, few)
@@ -201,22 +203,32 @@ def _signed_rows(item: Signed, names: Sequence[str]) -> DataFrame:
     return item.table.frame.select(*marks, *columns)
 
 
-def _signed_here(backend: SparkBackend, facts: Sequence[Signed], names: Sequence[str]) -> DataFrame:
-    """The same for facts on the driver: one job finds the keys of their terms."""
+def write_signed(backend: SparkBackend, facts: Sequence[Signed], folder: Path) -> None:
+    """Write the same as Parquet into a folder of this machine; the driver does it by itself where it has all facts and they are few."""
+    few = sum(len(item.table) for item in facts) <= backend.engine.broadcast_limit
+    if not few or not all(isinstance(item.table, DriverTable) for item in facts):
+        signed_frame(backend, facts).write.mode("overwrite").parquet(file_uri(folder.absolute()))
+        return
+    arities = sorted({len(item.columns) for item in facts})
+    tables = [_signed_here(backend, [f for f in facts if len(f.columns) == arity]) for arity in arities]
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.concat_tables(tables), folder / "part-0.parquet", compression="snappy")
+
+
+def _signed_here(backend: SparkBackend, facts: Sequence[Signed]) -> pa.Table:
+    """The same for facts of one arity on the driver, which looks their terms up at once."""
     sizes = [len(item.table) for item in facts]
     ids = np.concatenate([_ids_here(item) for item in facts], axis=1)
     different, places = np.unique(ids, return_inverse=True)
-    texts = backend.terms.texts(different)
-    texts = next(iter(keys.turtle_batches([pa.RecordBatch.from_arrays([texts], ["key"])], columns=["key"])))[
-        0
-    ]
+    batch = pa.RecordBatch.from_arrays([backend.terms.texts(different)], ["key"])
+    texts = next(iter(keys.turtle_batches([batch], columns=["key"])))[0].cast(pa.string())
+    ends = pa.array(np.arange(ids.shape[1] + 1, dtype=np.int32) * ids.shape[0])
     table = {
         "predicate": np.repeat(np.array([item.predicate for item in facts], object), sizes),
         "sign": np.repeat(np.array([item.sign for item in facts], np.int32), sizes),
-        **{name: texts.take(pa.array(p)) for name, p in zip(names, places.reshape(ids.shape), strict=True)},
+        "terms": pa.ListArray.from_arrays(ends, texts.take(pa.array(places.reshape(ids.shape).T.ravel()))),
     }
-    frame = backend.spark.createDataFrame(pa.table(table))
-    return frame.select("predicate", "sign", F.array(*names).alias("terms"))
+    return pa.table(table)
 
 
 def _ids_here(item: Signed) -> np.ndarray:

@@ -14,6 +14,14 @@ from modulog.engines.spark.errors import translated
 from modulog.errors import DataError
 from modulog.formats.files import SPARK_FORMATS, Entry, discover, is_uri
 
+AS_WRITTEN = "__globPaths__"
+"""Spark's own name for whether `[`, `*` and the like in paths are patterns."""
+
+
+def file_uri(path: Path) -> str:
+    """A path of this machine as Hadoop takes it: with a scheme, and nothing encoded."""
+    return f"file://{path}"
+
 
 class Folder:
     """A folder named by a URI or a path, with the few operations that the engine needs on it."""

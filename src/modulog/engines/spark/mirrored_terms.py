@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import functions as F
 
 from modulog.engines.local.vocabulary import Vocabulary
 from modulog.engines.protocol import Compute, Condition, Failures
@@ -82,11 +81,7 @@ class MirroredTerms:
         first = len(dictionary)
         if first == len(self.terms):
             return
-        keys = self.terms.pending_from(first)
-        if keys is None:
-            rows = self.terms.frame().where(F.col("id") >= first).toArrow().sort_by("id")
-            keys = rows.column("key").to_pylist()
-        data, offsets = text_buffers(pa.array(keys, pa.string()))
+        data, offsets = text_buffers(self.terms.keys_from(first))
         dictionary.extend(data, offsets)
         if len(dictionary) != len(self.terms):
             raise InternalError("the terms on the driver are not those of the dictionary")

@@ -7,7 +7,6 @@ evaluation was put off is a plan until somebody needs its facts or its size.
 from __future__ import annotations
 
 import weakref
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 DEAD = 8  # facts that may be left for each one that is dead, before the dead are taken out
 MANY = 8  # parts of one relation that are read as they are
-WATCHED = 10_000  # relations whose facts are counted while they are written; beyond, another job counts
+WATCHED = 16  # relations whose facts are counted while they are written, each by a condition; beyond, another job counts
 
 
 @dataclass(eq=False, slots=True)
@@ -114,25 +113,20 @@ class Parts:
             part.frame, part.path = written.frame, written.path
 
     def write(self, arity: int, frame: DataFrame, numbers: set[int]) -> Part:
-        """Evaluate a plan that gives facts of some relations into a part; the job that writes also counts."""
+        """Evaluate a plan that gives facts of some relations into a part, and count them: the job that writes does, or for many relations another."""
         path = self.folder / f"{arity}-{self.writes:06d}"
         self.writes, self.actions = self.writes + 1, self.actions + 1
         watched, counts = frame.sortWithinPartitions("p"), Observation()
         if few := len(numbers) <= WATCHED:
-            # With a bin for every number the histogram is exact, and a row costs the same for one relation and for a thousand.
-            bins = F.histogram_numeric("p", F.lit(max(2, len(numbers)))).alias("bins")
-            watched = watched.observe(counts, bins)
+            watched = watched.observe(counts, *(F.count_if(F.col("p") == n).alias(str(n)) for n in numbers))
         watched.write.parquet(path)
         written = self._read(arity, path)
         if few:
             seen = counts.get
-            # Tasks are put together with their bins side by side: a number may have several.
-            found = Counter[int]()
-            for bin in seen["bins"] or ():
-                found[round(bin["x"])] += round(bin["y"])
+            found = {n: seen[str(n)] for n in numbers if seen[str(n)]}
         else:
             self.actions += 1
-            found = Counter({row["p"]: row["count"] for row in written.groupBy("p").count().collect()})
+            found = {row["p"]: row["count"] for row in written.groupBy("p").count().collect()}
         return Part(arity, written, path, found, relations=set(numbers))
 
     def keep(self, columns: tuple[str, ...], frame: DataFrame, weighted: bool) -> SparkTable:

@@ -28,6 +28,7 @@ from modulog.engines.protocol import Read, Relation, Table
 from modulog.engines.spark.driver import MOST_TERMS
 from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
+from modulog.engines.spark.hadoop import AS_WRITTEN, file_uri
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Part
 from modulog.engines.spark.table import SparkTable
@@ -40,7 +41,6 @@ from modulog.store.writing import FACTS, Draft
 
 ROWS = 1 << 22  # rows of a file, about
 _ORDER = "_order"
-AS_WRITTEN = "__globPaths__"  # Spark's own name for whether `[`, `*` and the like in paths are patterns
 
 
 def save(engine: SparkEngine, terms: SparkTerms, draft: Draft, relations: Sequence[Kept]) -> Stored:
@@ -147,7 +147,7 @@ def _save_terms(terms: SparkTerms, draft: Draft, first: int = 0) -> Iterator[Ter
 
 def _write(frame: DataFrame, folder: Path, *partitions: str) -> None:
     with translated():
-        frame.write.partitionBy(*partitions).parquet(_uri(folder.absolute()))
+        frame.write.partitionBy(*partitions).parquet(file_uri(folder.absolute()))
 
 
 def _measured(path: Path, columns: Sequence[str]) -> tuple[int, Bounds]:
@@ -176,18 +176,6 @@ class StoredPart(Part):
         """The facts of a relation, read when one of them is asked for."""
         assert self.store is not None
         return OpenedRelation(self.entries[number], self.store)
-
-
-def restore_terms(terms: SparkTerms, store: Store) -> None:
-    """Let the terms of a store be those of the engine."""
-    files = store.manifest.terms
-
-    def frame() -> DataFrame:
-        store.verify(files)
-        scan = terms.spark.read.schema("id long, key string").option(AS_WRITTEN, "false")
-        return scan.parquet(*(_uri(store.folder / file.path) for file in files))
-
-    terms.restore(frame, store.manifest.term_count)
 
 
 def restore_relations(engine: SparkEngine, store: Store) -> list[MirroredRelation]:
@@ -258,11 +246,8 @@ def _frame(
     """Facts (p, c0, c1, …) of files of one arity."""
     folder = store.folder / FACTS / str(arity)
     scan = engine.spark.read.schema(engine.parts.schema(arity)).option(AS_WRITTEN, "false")
-    found = scan.option("basePath", _uri(folder)).parquet(*(_uri(store.folder / f.path) for f in files))
+    found = scan.option("basePath", file_uri(folder)).parquet(
+        *(file_uri(store.folder / f.path) for f in files)
+    )
     number = (F.col("p") + F.lit(offset)).cast("int").alias("p")
     return found.select(number, *(f"c{j}" for j in range(arity)))
-
-
-def _uri(path: Path) -> str:
-    """A path of this machine as Hadoop takes it: with a scheme, and nothing encoded."""
-    return f"file://{path}"

@@ -9,7 +9,7 @@ counted, or, as a negative number, the id itself. `numbering.assign` gives slots
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from itertools import accumulate
@@ -32,6 +32,7 @@ from modulog.engines.spark.blocks import (
 )
 from modulog.engines.spark.hadoop import Folder
 from modulog.engines.spark.numbering import ASSIGNED, PLACES, ROW_BITS, SIZE, TERM, assign, fixed
+from modulog.engines.spark.stored_terms import StoredTerms
 from modulog.errors import InternalError
 from modulog.language.printer import print_term
 from modulog.terms.model import Constant
@@ -44,7 +45,6 @@ _MOST_PENDING = 20_000  # keys that only the driver knows
 _MERGED = 5  # at least so many parts become one
 _TEXT = 1 << 23  # bytes of keys that one task gives ids to, about
 _LENGTH = 40  # bytes of a key, about
-_FEW = 500  # so many keys fit into a condition
 _SCHEMA = "slot long, key string"
 _PLACES = "chunk long, numbers binary, slots binary"
 
@@ -74,7 +74,7 @@ class SparkTerms:
         self._superseded: list[str] = []
         self.pinned: set[str] = set()  # folders that another process may take up
         self._frame: DataFrame | None = None
-        self._restored: Callable[[], DataFrame] | None = None
+        self._restored: StoredTerms | None = None
         self._manifests = [n for n in self._folder.names() if n.startswith("manifest-")]
         self._parts: list[Part] = self._open()
         self._written = sum(part.count for part in self._parts)
@@ -83,21 +83,17 @@ class SparkTerms:
     def __len__(self) -> int:
         return self._written + len(self._pending)
 
-    def restore(self, frame: Callable[[], DataFrame], count: int) -> None:
-        """Begin with terms that lie elsewhere, a frame (id, key), asked for when it is needed; there are no others yet."""
+    def restore(self, stored: StoredTerms) -> None:
+        """Begin with the terms of a store; there are no others yet."""
         if len(self):
             raise InternalError("terms can only be restored before there are others")
-        self._restored, self._written = frame, count
+        self._restored, self._written = stored, stored.count
 
     # Single constants.
 
     def identify(self, constant: Constant) -> int:
         """The id of a constant, new if need be."""
-        return self.identify_many([constant])[0]
-
-    def identify_many(self, constants: Sequence[Constant]) -> list[int]:
-        """The ids of constants, new if need be, with at most one job."""
-        return self.identify_keys([constant.key.decode() for constant in constants])
+        return self.identify_keys([constant.key.decode()])[0]
 
     def identify_keys(self, keys: Sequence[str]) -> list[int]:
         """The ids of keys, new if need be, with at most one job."""
@@ -113,9 +109,15 @@ class SparkTerms:
         if len(self._pending) > _MOST_PENDING:
             self._write_pending()
 
-    def pending_from(self, first: int) -> list[str] | None:
-        """The keys of the ids from `first` on, if only the driver knows them all."""
-        return list(self._pending)[first - self._written :] if first >= self._written else None
+    def keys_from(self, first: int) -> pa.Array:
+        """The keys of the ids from `first` on, with at most one job."""
+        if first >= self._written:
+            return pa.array(list(self._pending)[first - self._written :], pa.string())
+        if self._here():
+            return self.texts(np.arange(first, len(self)))
+        self.actions += 1
+        rows = self.frame().where(F.col("id") >= first).toArrow().sort_by("id")
+        return rows.column("key").combine_chunks()
 
     def find(self, constants: Sequence[Constant]) -> list[int]:
         """The ids of constants, -1 for one that is unknown, with at most one job."""
@@ -126,43 +128,40 @@ class SparkTerms:
     def _find(self, keys: Sequence[str]) -> None:
         """Let the driver know the ids of keys that have one."""
         unknown = sorted({key for key in keys if key not in self._known})
-        if unknown and self._written:
+        if unknown and (here := self._here()):
+            self._known.update(here.find(unknown))
+        elif unknown and self._written:
             self.actions += 1
-            found = self._look_up(unknown).select("key", "id").toArrow()
+            wanted = self._small("place", range(len(unknown)), unknown)
+            found = self.frame().join(F.broadcast(wanted), "key").select("key", "id").toArrow()
             self._known.update(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+    def _here(self) -> StoredTerms | None:
+        """Where the driver can look for terms by itself: nothing has been written since they were restored."""
+        stored = self._restored
+        return stored if stored is not None and stored.few and not self._parts else None
 
     def name(self, number: int) -> str:
         """The constant of an id, as rules write it."""
-        return self.names([number])[0]
-
-    def names(self, numbers: Sequence[int]) -> list[str]:
-        """The constants of some ids, as rules write them, with at most one job."""
-        return [print_term(Constant.from_key(key.encode())) for key in self._keys(numbers)]
+        return print_term(Constant.from_key(self.key(number).encode()))
 
     def texts(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """The keys of ids, which are sorted and all different, with one job; for as many as the driver may hold."""
+        """The keys of ids, which are sorted and all different, with at most one job; for as many as the driver may hold."""
+        if here := self._here():
+            pending = list(self._pending)
+            later = [pending[i] for i in numbers[numbers >= self._written] - self._written]
+            return pa.concat_arrays([here.texts(numbers), pa.array(later, pa.large_string())]).cast("string")
         self.actions += 1
         asked = self.spark.createDataFrame(pa.table({"id": pa.array(numbers)}))
         found = self.frame().join(F.broadcast(asked), "id").toArrow().sort_by("id")
-        if len(found) != len(numbers):
-            raise InternalError(f"the dictionary has {len(found)} of {len(numbers)} terms")
+        for number in np.setdiff1d(numbers, found.column("id")):
+            raise InternalError(f"the dictionary has no term {number}")
         return found.column("key").combine_chunks()
 
     def key(self, number: int) -> str:
         """The key of an id; no job is needed for one that `identify` or `find` has answered."""
-        return self._keys([number])[0]
-
-    def _keys(self, numbers: Sequence[int]) -> list[str]:
-        keys = {number: key for key, number in self._known.items()}
-        wanted = sorted({number for number in numbers if number not in keys})
-        if wanted:
-            self.actions += 1
-            found = self.frame().where(F.col("id").isin(wanted)).collect()
-            keys.update((row.id, row.key) for row in found)
-        for number in wanted:
-            if number not in keys:
-                raise InternalError(f"the dictionary has no term {number}")
-        return [keys[number] for number in numbers]
+        known = (key for key, found in self._known.items() if found == number)
+        return next(known, None) or str(self.texts(np.array([number], np.int64))[0])
 
     # The table.
 
@@ -176,7 +175,7 @@ class SparkTerms:
         return self._frame
 
     def _written_frames(self) -> list[DataFrame]:
-        frames = [self._restored()] if self._restored is not None and self._written else []
+        frames = [self._restored.frame()] if self._restored is not None and self._written else []
         return frames + [self._read(part) for part in self._parts]
 
     def grow(self, keys: DataFrame) -> int:
@@ -368,12 +367,6 @@ class SparkTerms:
         )
         self._parts[first:] = [Part(name, old[0].first, sum(part.count for part in old), ())]
         self._superseded += [part.name.partition("/")[0] for part in old]
-
-    def _look_up(self, keys: list[str]) -> DataFrame:
-        if len(keys) <= _FEW:
-            return self.frame().where(F.col("key").isin(keys))
-        wanted = self._small("place", range(len(keys)), keys)
-        return self.frame().join(F.broadcast(wanted), "key")
 
     def _table(self) -> DataFrame:
         """The table as one side of a join: sent to all executors if small, else hashed, which needs no sorting."""
