@@ -38,19 +38,25 @@ def export(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
-    written = {}
-    for predicate, name in part_names(predicates, format).items():
-        path = folder / name
-        if format in rdf_writing.FORMATS:
-            written[path.name] = rdf_writing.write_triples(path, chunks(predicate), dictionary, predicate)
-        elif format == "parquet":
-            written[path.name] = write_parquet(
-                path, partial(chunks, predicate), dictionary, names=[f"c{j}" for j in range(predicate.arity)]
-            )
-        else:
-            delimiter = "," if format == "csv" else "\t"
-            written[path.name] = write_csv(path, chunks(predicate), dictionary, delimiter=delimiter)
-    return written
+    return {
+        name: write_facts(folder / name, format, predicate, partial(chunks, predicate), dictionary)
+        for predicate, name in part_names(predicates, format).items()
+    }
+
+
+def write_facts(
+    path: Path,
+    format: str,
+    predicate: Predicate,
+    chunks: Callable[[], Iterable[Ids]],
+    dictionary: Dictionary,
+) -> int:
+    """Write the facts of one predicate into a file; answers how many."""
+    if format in rdf_writing.FORMATS:
+        return rdf_writing.write_triples(path, chunks(), dictionary, predicate)
+    if format == "parquet":
+        return write_parquet(path, chunks, dictionary, names=[f"c{j}" for j in range(predicate.arity)])
+    return write_csv(path, chunks(), dictionary, delimiter="," if format == "csv" else "\t")
 
 
 def part_names(predicates: Sequence[Predicate], format: str) -> dict[Predicate, str]:

@@ -24,11 +24,12 @@ from modulog.engines.protocol import Project, Read
 from modulog.engines.spark import keys, values
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.hadoop import Folder, file_uri
+from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import DriverTable, SparkTable
 from modulog.errors import DataError
 from modulog.formats import DataWarning, rdf_writing
-from modulog.formats.exporting import part_names, sayable
+from modulog.formats.exporting import part_names, sayable, write_facts
 from modulog.formats.writing import format_rows
 from modulog.language.model import Predicate
 from modulog.terms.dictionary import Dictionary
@@ -41,6 +42,9 @@ FORMATS = ("csv", "tsv", "parquet", *rdf_writing.FORMATS)
 SIGNED = "predicate string, sign int, terms array<string>"
 NUMBER = "n"
 """The column that says which of the predicates a fact is of."""
+
+MOST = 5_000_000  # facts of a predicate that the driver writes by itself
+ROWS = 1 << 16  # of a batch that it writes
 
 _ASIDE = ".modulog-together"  # holds what was written for several predicates until each has its folder
 
@@ -59,9 +63,12 @@ def export(
         place.delete(names[predicate])
         if not predicate.arity or not rows[predicate]:
             _write_bare(backend, predicate, format, place / names[predicate], rows[predicate])
+    waiting = [p for p in predicates if p.arity and rows[p]]
+    here = {p: names[p] for p in waiting if _is_here(backend, facts[p])}
+    written = _write_here(backend, place.local, format, here, facts) if place.local else {}
     left: dict[Predicate, int] = {}
-    for arity in sorted({p.arity for p in predicates if p.arity}):
-        chosen = [p for p in predicates if p.arity == arity and rows[p]]
+    for arity in sorted({p.arity for p in waiting}):
+        chosen = [p for p in waiting if p.arity == arity and p not in written]
         if chosen:
             found = _numbered(backend.engine, [facts[p] for p in chosen])
             write = _write_columns if format == "parquet" else _write_lines
@@ -71,7 +78,44 @@ def export(
         why = f"{rdf_writing.LITERAL_SUBJECT} or {rdf_writing.NO_TERM}"
         path = place / names[predicate]
         warnings.warn(f"{path}: {count:,} {said} left out, {why}", DataWarning, stacklevel=2)
-    return {names[p]: rows[p] - left.get(p, 0) for p in predicates}
+    return {names[p]: written.get(p, rows[p] - left.get(p, 0)) for p in predicates}
+
+
+def _is_here(backend: SparkBackend, facts: Project) -> bool:
+    """Whether the driver has the facts, not too many, and can look for their terms."""
+    relation = _read(facts).relation
+    assert isinstance(relation, MirroredRelation)
+    few = relation.listed and relation.mirror is not None and relation.held <= MOST
+    return few and backend.terms.is_here
+
+
+def _write_here(
+    backend: SparkBackend,
+    folder: Path,
+    format: str,
+    names: Mapping[Predicate, str],
+    facts: Mapping[Predicate, Project],
+) -> dict[Predicate, int]:
+    """Write the facts of predicates that the driver has, one file to a folder; answers how many there are of each."""
+    found = {p: backend.engine.driver.evaluate(facts[p], None).rows() for p in names}
+    used = np.unique(
+        np.concatenate([np.empty(0, np.int32), *(table.ids.ravel() for table in found.values())])
+    )
+    dictionary, written = Dictionary(), dict[Predicate, int]()
+    if len(used):
+        dictionary.extend(*keys.text_buffers(backend.terms.texts(used.astype(np.int64))))
+    for predicate, table in found.items():
+        ids = np.searchsorted(used, table.ids).astype(np.uint32)
+        place = folder / names[predicate]
+        place.mkdir(parents=True, exist_ok=True)
+        path = place / f"part-00000.{format}"
+        written[predicate] = write_facts(path, format, predicate, partial(_pieces, ids), dictionary)
+    return written
+
+
+def _pieces(ids: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, ids.shape[1], ROWS):
+        yield np.ascontiguousarray(ids[:, start : start + ROWS])
 
 
 def _read(expr: Project) -> Read:

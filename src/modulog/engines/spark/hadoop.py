@@ -35,6 +35,13 @@ class Folder:
     def __truediv__(self, name: str) -> str:
         return f"{self.uri}/{name}"
 
+    @property
+    def local(self) -> Path | None:
+        """The folder as a path of this machine, if that is where it lies."""
+        if self._system.getUri().getScheme() != "file":
+            return None
+        return Path(self._system.makeQualified(self._path("")).toUri().getPath())
+
     def fresh(self, stem: str) -> str:
         """A name in the folder that nothing has had before."""
         return f"{stem}-{uuid4().hex[:12]}"

@@ -136,6 +136,11 @@ class SparkTerms:
             found = self.frame().join(F.broadcast(wanted), "key").select("key", "id").toArrow()
             self._known.update(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the driver looks for terms by itself."""
+        return self._here() is not None
+
     def _here(self) -> StoredTerms | None:
         """Where the driver can look for terms by itself: nothing has been written since they were restored."""
         stored = self._restored
