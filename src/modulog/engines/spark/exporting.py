@@ -43,7 +43,7 @@ SIGNED = "predicate string, sign int, terms array<string>"
 NUMBER = "n"
 """The column that says which of the predicates a fact is of."""
 
-MOST = 5_000_000  # facts of a predicate that the driver writes by itself
+MOST = 5_000_000  # facts that the driver writes by itself
 ROWS = 1 << 16  # of a batch that it writes
 
 _ASIDE = ".modulog-together"  # holds what was written for several predicates until each has its folder
@@ -64,8 +64,9 @@ def export(
         if not predicate.arity or not rows[predicate]:
             _write_bare(backend, predicate, format, place / names[predicate], rows[predicate])
     waiting = [p for p in predicates if p.arity and rows[p]]
-    here = {p: names[p] for p in waiting if _is_here(backend, facts[p])}
-    written = _write_here(backend, place.local, format, here, facts) if place.local else {}
+    here, written = {p: names[p] for p in waiting if _is_here(facts[p])}, dict[Predicate, int]()
+    if place.local and backend.terms.is_here and sum(rows[p] for p in here) <= MOST:
+        written = _write_here(backend, place.local, format, here, facts)
     left: dict[Predicate, int] = {}
     for arity in sorted({p.arity for p in waiting}):
         chosen = [p for p in waiting if p.arity == arity and p not in written]
@@ -81,12 +82,11 @@ def export(
     return {names[p]: written.get(p, rows[p] - left.get(p, 0)) for p in predicates}
 
 
-def _is_here(backend: SparkBackend, facts: Project) -> bool:
-    """Whether the driver has the facts, not too many, and can look for their terms."""
+def _is_here(facts: Project) -> bool:
+    """Whether the driver has the facts."""
     relation = _read(facts).relation
     assert isinstance(relation, MirroredRelation)
-    few = relation.listed and relation.mirror is not None and relation.held <= MOST
-    return few and backend.terms.is_here
+    return relation.listed and relation.mirror is not None
 
 
 def _write_here(
