@@ -1,6 +1,6 @@
 """What a full run of a pipeline costs: ``python -m benchmarks.cost_model RESULTS.jsonl``, from what `spark_pipeline` measured.
 
-Every stage costs ``a + b · triples / cores``. The two smaller sizes on two cores give a and b, the largest size checks them, and so does one core. Then the
+Every stage costs ``a + b · triples / cores``. The smallest and the largest size on two cores give a and b; those between check them, and so does one core. Then the
 same constants say what larger data on a cluster would take, if executors were as fast as these cores and did not wait for each other; what the driver does
 alone does not become faster with more of them.
 """
@@ -33,9 +33,11 @@ def main() -> None:
     console = Console(width=120)
     runs = _runs(Path(sys.argv[1]))
     two = {size: seconds for (size, cores), seconds in runs.items() if cores == 2}
-    small, middle, *rest = sorted(two)
-    model = {stage: _fitted(stage, two, small, middle) for stage in STAGES}
-    console.print(_checked(model, runs, [(size, 2) for size in rest] + [key for key in runs if key[1] == 1]))
+    small, *between, large = sorted(two)
+    model = {stage: _fitted(stage, two, small, large) for stage in STAGES}
+    console.print(
+        _checked(model, runs, [(size, 2) for size in between] + [key for key in runs if key[1] == 1])
+    )
     console.print(_foretold(model))
 
 
@@ -51,10 +53,10 @@ def _runs(path: Path) -> dict[tuple[int, int], Seconds]:
     return found
 
 
-def _fitted(stage: str, runs: Mapping[int, Seconds], small: int, middle: int) -> tuple[float, float]:
+def _fitted(stage: str, runs: Mapping[int, Seconds], small: int, large: int) -> tuple[float, float]:
     """a and b; a stage that does not grow has no b."""
-    low, high = (runs[size][stage] for size in (small, middle))
-    b = max(0.0, 2 * (high - low) / (middle - small))
+    low, high = (runs[size][stage] for size in (small, large))
+    b = max(0.0, 2 * (high - low) / (large - small))
     return max(0.0, low - b * small / 2), b
 
 

@@ -20,6 +20,9 @@ BASE: Final = 1_000_000
 UNIVERSITY: Final = 100_000
 """About so many triples has a university, or more."""
 
+REPORTS: Final = Path(__file__).resolve().parent / "results" / "reports"
+"""Where the log and the report of each run are kept."""
+
 CHANGED: Final = 1_000
 """One triple in so many is deleted or added."""
 
@@ -33,7 +36,7 @@ def experiments(settings: Settings) -> Iterator[Experiment]:
     base = BASE // 100 if settings.small else BASE
     for scale in settings.scales:
         folder = _triples(settings.data, base * scale)
-        given = {"folder": str(folder), "ontology": str(ontology), "reports": str(settings.data / "reports")}
+        given = {"folder": str(folder), "ontology": str(ontology), "reports": str(REPORTS)}
         cores = (1, 2) if scale == max(settings.scales) else (2,)
         pipelines = [Run("Modulog, Spark", n, f"{API}:run", given, repeated=False) for n in cores]
         if scale == min(settings.scales):

@@ -40,6 +40,7 @@ from modulog.store.reading import Store
 from modulog.store.writing import FACTS, Draft
 
 ROWS = 1 << 22  # rows of a file, about
+FEW = 1 << 17  # terms that the driver writes by itself
 _ORDER = "_order"
 
 
@@ -130,6 +131,13 @@ def _save_facts(
 def _save_terms(terms: SparkTerms, draft: Draft, first: int = 0) -> Iterator[TermsFile]:
     """Write the terms from a number on."""
     if len(terms) == first:
+        return
+    if terms.is_here and len(terms) - first <= FEW:
+        draft.staging.mkdir(exist_ok=True)
+        source, path = draft.staging / "terms.parquet", draft.new_terms()
+        ids, texts = pa.array(range(first, len(terms)), pa.int64()), terms.keys_from(first)
+        pq.write_table(pa.table({"id": ids, "key": texts}), source, use_dictionary=False)
+        yield TermsFile(path, *draft.adopt(source, path), len(ids), first)
         return
     written, frame = draft.staging / "terms", terms.frame()
     frame = frame.filter(F.col("id") >= first) if first else frame
