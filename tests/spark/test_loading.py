@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,25 @@ def test_globs_and_uris(spark: Any, tmp_path: Path) -> None:
             r.load("file:///nobody.csv")
         with pytest.raises(DataError, match="Spark knows no file system for nowhere: paths"):
             r.load("nowhere://host/edge.csv")
+
+
+def test_the_driver_holds_little_of_what_it_has_read(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small files are read by the driver until what waits is too much; once it is taken, there is room again."""
+    monkeypatch.setattr("modulog.engines.spark.backend.HELD", 0)
+    for i in range(3):
+        (tmp_path / f"p{i}.csv").write_text(f"a,{i}\n")
+    with Reasoner("", spark=spark) as r:
+        first, second = (r.read(tmp_path / f"p{i}.csv") for i in range(2))
+        arrays = [table.arrays for given in (first, second) for [table] in given.tables.values()]
+        assert arrays[0] is not None and arrays[1] is None
+        del arrays
+        assert r.update(add=first + second).added == {"p0": 1, "p1": 1}
+        del first, second
+        gc.collect()
+        [[third]] = r.read(tmp_path / "p2.csv").tables.values()
+        assert third.arrays is not None
 
 
 def test_tables_and_frames(spark: Any) -> None:

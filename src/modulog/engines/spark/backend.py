@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,7 @@ from modulog.terms.python import value
 
 TABLE = "table:"  # stands before the name of a table of Spark's catalogue
 SMALL = 1 << 23  # bytes of files of this machine that the driver reads by itself
+HELD = 1 << 26  # bytes of what it has read so and nobody has taken yet, beyond which executors read
 WHOLE = 1 << 25  # bytes up to which a file is read as a whole, so that its quoted fields may hold line breaks
 
 
@@ -93,6 +95,7 @@ class SparkBackend:
         self._temporary = tempfile.mkdtemp(prefix="modulog-") if folder is None else None
         where = folder or str(self._temporary)
         self._store: Store | None = None
+        self._read_here: weakref.WeakSet[KeyTable] = weakref.WeakSet()  # as long as somebody waits for them
         self.terms = SparkTerms(self.spark, f"{where}/terms", broadcast_terms=broadcast_limit)
         self._listing = HadoopListing(self.spark)
         self.aside = SparkAside(self.spark, f"{where}/bad")
@@ -227,13 +230,18 @@ class SparkBackend:
         """Whether the driver reads files by itself: that takes less time than asking executors to."""
         if bad != "fail" or not self.engine.driver.usable or format not in FORMATS.values():
             return False
-        return all(os.path.isfile(path) for path in paths) and sum(map(os.path.getsize, paths)) <= SMALL
+        if not all(os.path.isfile(path) for path in paths):
+            return False
+        waiting = sum(table.bytes for table in self._read_here)
+        return waiting <= HELD and sum(map(os.path.getsize, paths)) <= SMALL
 
     def _keyed(self, dictionary: Dictionary, table: Table) -> KeyTable:
         """A table of the local engine with keys instead of ids."""
         assert isinstance(table, LocalTable)
         arrays = [key_array(dictionary, ids.view(np.uint32)) for ids in table.ids]
-        return KeyTable(len(table.columns), arrays, spark=self.spark, rows=len(table))
+        made = KeyTable(len(table.columns), arrays, spark=self.spark, rows=len(table))
+        self._read_here.add(made)
+        return made
 
     def _size(self, path: str | os.PathLike[str]) -> int:
         """The bytes of a file that was listed or is here; more than fits if it is neither."""

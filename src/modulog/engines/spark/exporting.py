@@ -149,10 +149,8 @@ def _numbered(engine: SparkEngine, facts: Sequence[Project]) -> DataFrame:
             frames.append(table.frame.select(F.lit(number).alias(NUMBER), *columns))
     for places, reads in plain.items():
         frame = engine.facts([read for read, _ in reads])
-        pairs = [(_number(read), number) for read, number in reads]
-        table = pa.table(
-            {name: pa.array(c, pa.int32()) for name, c in zip("pn", zip(*pairs, strict=True), strict=True)}
-        )
+        numbers = {"p": [_number(read) for read, _ in reads], NUMBER: [number for _, number in reads]}
+        table = pa.table({name: pa.array(column, pa.int32()) for name, column in numbers.items()})
         named = frame.join(F.broadcast(engine.spark.createDataFrame(table)), "p")
         frames.append(named.select(NUMBER, *(F.col(f"c{k}").alias(f"c{j}") for j, k in enumerate(places))))
     return reduce(DataFrame.unionByName, frames)

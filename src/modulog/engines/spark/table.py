@@ -127,6 +127,11 @@ class KeyTable:
             )
         return self._frame
 
+    @property
+    def bytes(self) -> int:
+        """What it takes on the driver."""
+        return sum(array.nbytes for array in self.arrays or ())
+
     def wait(self, relation: SparkRelation, source: ModuleId) -> Waiting:
         """The facts as those of a relation."""
         name = str(relation.number)
