@@ -26,7 +26,7 @@ def _varying_bits(word: Integers) -> int:
 
 @kernel
 def _squeeze(word: Integers, low: int, shift: int, mask: int) -> Integers:
-    """Move the upper half down next to the bits that the lower half uses."""
+    """Move the upper half down next to the bits that vary in the lower half."""
     result = np.empty_like(word)
     for i in range(len(word)):
         result[i] = (((word[i] >> 32) - low) << shift) | (word[i] & mask)
@@ -34,9 +34,10 @@ def _squeeze(word: Integers, low: int, shift: int, mask: int) -> Integers:
 
 
 @kernel
-def _unsqueeze(word: Integers, low: int, shift: int, mask: int) -> None:
+def _unsqueeze(word: Integers, low: int, shift: int, mask: int, common: int) -> None:
+    """Undo that; `common` are the upper bits that all lower halves share."""
     for i in range(len(word)):
-        word[i] = (((word[i] >> shift) + low) << 32) | (word[i] & mask)
+        word[i] = (((word[i] >> shift) + low) << 32) | common | (word[i] & mask)
 
 
 @kernel
@@ -76,15 +77,13 @@ def _sort_word(word: Integers) -> Integers:
     lower = (varying & 0xFFFFFFFF).bit_length()
     low = int(word.min()) >> 32
     mask = (1 << lower) - 1
-    if int(word[0]) & 0xFFFFFFFF > mask:
-        return np.sort(word)  # the lower halves share high bits: rare, and not worth a pass
     source = _squeeze(word, low, lower, mask)
     target = np.empty_like(source)
     bits = lower + ((int(word.max()) >> 32) - low).bit_length()
     for shift in range(0, bits, DIGIT):
         _radix_pass(source, target, shift)
         source, target = target, source
-    _unsqueeze(source, low, lower, mask)
+    _unsqueeze(source, low, lower, mask, int(word[0]) & 0xFFFFFFFF & ~mask)
     return source
 
 
