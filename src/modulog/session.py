@@ -21,6 +21,7 @@ from modulog.loading import Arrival, Given, Loader, predicate_name
 from modulog.maintenance.change import Change, change_of
 from modulog.maintenance.comparing import difference
 from modulog.maintenance.journal import Journal
+from modulog.maintenance.progress import UpdateCheckpoints
 from modulog.maintenance.update import Maintenance
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.materialise import Checkpoints, Observer, materialise, silent
@@ -116,35 +117,43 @@ class Reasoner(Answering):
     def open(
         cls,
         folder: str | os.PathLike[str],
+        /,
         *,
         engine: str = "auto",
         progress: Observer | None = None,
         spark: Any = None,
         program: Program | None = None,
         switches: Switches | None = None,
+        checkpoints: Checkpoints | UpdateCheckpoints | None = None,
         **options: Any,
     ) -> Reasoner:
         """The state of a store, on either engine, whichever wrote it; facts are read when they are asked for, and nothing is computed.
 
         The state stays readable until `close`, whatever is written meanwhile. The program and the switches are those it was saved with; with others, the explicit
-        facts stay and what follows is computed again.
+        facts stay and what follows is computed again. `checkpoints` are those of that computation, or without it of the updates that are to come.
         """
         store = keeping.opened(folder)
         own, known = keeping.program_of(store)
-        is_other = program is not None or switches is not None
+        is_other = (program, switches) != (None, None)
         program, switches = program or own, switches or known
         backend = make_backend(engine, spark, **options)
         relations = backend.restore(store)
+        if checkpoints is not None:
+            checkpoints.begin(backend)
         reasoner = cls.__new__(cls)
         reasoner._begin(program, Path(), switches, backend, progress)
-        if restored := keeping.restore(store, reasoner._plan, reasoner._facts, relations, anew=is_other):
-            reasoner._statistics, strata = restored
-            reasoner._maintenance = Maintenance(strata, reasoner._facts, switches)
+        if found := keeping.restore(store, reasoner._plan, reasoner._facts, relations, anew=is_other):
+            reasoner._statistics = found[0]
+            reasoner._maintenance = Maintenance(found[1], reasoner._facts, switches)
             reasoner._maintenance.journal = Journal(backend.engine)
-        journal = reasoner._maintenance.journal if reasoner._maintenance is not None else None
-        reasoner._home = keeping.Home(store, relations, journal)
+            if isinstance(checkpoints, UpdateCheckpoints):
+                reasoner._maintenance.checkpoints = checkpoints
+        maintained = reasoner._maintenance
+        reasoner._home = keeping.Home(store, relations, maintained.journal if maintained else None)
         reasoner._loader.know(reasoner._facts.explicit)
         reasoner._staged = True
+        if isinstance(checkpoints, Checkpoints):
+            reasoner._checkpoints = checkpoints
         return reasoner
 
     # ---- Facts in

@@ -18,7 +18,7 @@ import pytest
 from modulog import Reasoner
 from modulog.errors import DataError
 from modulog.keeping import kept_relations
-from modulog.pipeline import checkpoints
+from modulog.pipeline import committed
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.store.writing import Draft
 
@@ -119,7 +119,7 @@ def take_up(
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commit as often as is asked for, whatever that costs."""
-    monkeypatch.setattr(checkpoints, "SHARE", 0)
+    monkeypatch.setattr(committed, "SHARE", 0)
 
 
 @pytest.mark.usefixtures("eager")
@@ -237,11 +237,9 @@ def written(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def start(file: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "modulog", "run", str(file)]
-    return subprocess.Popen(
-        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+def start(file: Path, **environment: str) -> subprocess.Popen[str]:
+    command, told = [sys.executable, "-m", "modulog", "run", str(file)], {**ENVIRONMENT, **environment}
+    return subprocess.Popen(command, env=told, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def events(folder: Path, past: int) -> Iterator[dict[str, Any]]:
@@ -295,6 +293,31 @@ def test_killed_runs(tmp_path: Path) -> None:
     assert not (tmp_path / "store" / "checkpoint").exists() and "report" in out
 
 
+KILLS = int(os.environ.get("MODULOG_KILLS", "2"))
+"""How many runs are killed at random moments."""
+
+
+def test_killed_at_random_moments(tmp_path: Path) -> None:
+    """Full and incremental runs, each killed at any moment after its sources have changed; the last one ends with what follows from them."""
+    random, longest = Random(KILLS), 12.0
+    for number in range(KILLS + 1):
+        file = pipeline(tmp_path, random.randrange(3, 6), local_limit=random.choice((0, 100_000)))
+        file.write_text(f'mode = "incremental"\n{file.read_text()}')
+        began, run = time.monotonic(), start(file)
+        if number < KILLS:
+            time.sleep(random.uniform(1.0, longest))
+            run.kill()
+        _, said = run.communicate(timeout=600)
+        if run.returncode >= 0:  # nobody was quick enough to kill it
+            assert run.returncode == 0, said[-3000:]
+            assert stored(tmp_path) == expected(tmp_path)
+            longest = time.monotonic() - began
+    assert run.returncode == 0
+    parts = {f"{name}.csv": len(stored(tmp_path)[name]) for name in ("path", "end")}
+    assert {name: len(lines) for name, lines in written(tmp_path).items()} == parts
+    assert not (tmp_path / "store" / "checkpoint").exists()
+
+
 def test_lost_executor(tmp_path: Path) -> None:
     """On two workers, one executor dies while a round is evaluated."""
     file = pipeline(tmp_path, 4)
@@ -312,6 +335,21 @@ def test_lost_executor(tmp_path: Path) -> None:
     facts = sum(map(len, expected(tmp_path).values())) + 1
     assert done.stdout.splitlines()[-1] == f"killed True {facts}"
     assert stored(tmp_path) == expected(tmp_path)
+
+
+def test_a_small_change_needs_no_spark(spark: Any, tmp_path: Path) -> None:
+    """What the driver can do by itself does not even start Spark: it works where there is no Java."""
+    from modulog import Pipeline
+
+    file = pipeline(tmp_path, 3, local_limit=100_000)
+    file.write_text(f'mode = "incremental"\n{file.read_text()}')
+    Pipeline.from_file(file).run(spark=spark)
+    edges = (tmp_path / "edge.csv").read_text()
+    (tmp_path / "edge.csv").write_text(edges.replace("a3,a1\n", "a9,a0\n"))
+    out, said = (run := start(file, JAVA_HOME=str(tmp_path / "none"), PATH="")).communicate(timeout=300)
+    assert run.returncode == 0, said[-3000:]
+    assert "incremental run" in out and stored(tmp_path) == expected(tmp_path)
+    assert len(written(tmp_path)["path.csv"]) == len(stored(tmp_path)["path"])
 
 
 def test_full_disk(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,6 +394,9 @@ def test_small_disk(spark: Any, tmp_path: Path) -> None:
         filler.write_bytes(bytes(free - 16384))
         with pytest.raises(DataError, match="No space left on device"):
             made.run(spark=spark)
+        told = start(disk / "pipeline.toml")
+        _, said = told.communicate(timeout=300)
+        assert told.returncode == 2 and "No space left on device" in said
         assert (stored(disk), written(disk)) == before
         filler.unlink()
         made.run(spark=spark)

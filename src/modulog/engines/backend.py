@@ -234,8 +234,14 @@ class Freezing(Backend, Protocol):
         Relations that are not `changing` stay as they are from now on. The files stay until the state after the next one is frozen.
         """
 
+    def freeze_tables(self, tables: Sequence[Table]) -> Frozen | None:
+        """The same for tables of facts that nobody changes: they are written, once each."""
+
     def thaw(self, state: Mapping[str, Any]) -> None:
-        """Take up the terms of a frozen state, before there are others."""
+        """Take up the terms of a frozen state, before there are others than those of a store."""
+
+    def thaw_tables(self, state: Mapping[str, Any]) -> list[Table]:
+        """The tables that were frozen, in the same order."""
 
     def thaw_relations(self, state: Mapping[str, Any], relations: Sequence[Relation]) -> None:
         """Let new, empty relations be what those that were frozen had been, in the same order."""

@@ -33,13 +33,18 @@ def make_backend(name: str, spark: Any = None, **options: Any) -> Backend:
     return SparkBackend(spark, **options)
 
 
-def start_spark(settings: Mapping[str, str]) -> tuple[Any, bool]:
-    """A Spark session with these settings, and whether it is a new one; one that is active is taken as it is."""
+def start_spark(settings: Mapping[str, str], later: bool = False) -> tuple[Any, bool]:
+    """A Spark session with these settings, and whether it is a new one; one that is active is taken as it is.
+
+    A new one that is wanted `later` starts when somebody first needs it.
+    """
     _need_pyspark()
-    from modulog.engines.spark.session import active_session, build_session
+    from modulog.engines.spark.session import LateSession, active_session, build_session
 
     found = active_session()
-    return (build_session(settings), True) if found is None else (found, False)
+    if found is not None:
+        return found, False
+    return LateSession(settings) if later else build_session(settings), True
 
 
 def _need_pyspark() -> None:
@@ -52,3 +57,10 @@ def files_on_spark(spark: Any, path: str, format: str | None) -> list[FactFile]:
     from modulog.engines.spark.hadoop import HadoopListing
 
     return HadoopListing(spark).files(path, format)
+
+
+def folder_on_spark(spark: Any, uri: str) -> Any:
+    """A folder on any file system that Spark knows, as `engines.spark.folders.Folder` describes it."""
+    from modulog.engines.spark.folders import folder_of
+
+    return folder_of(spark, uri)

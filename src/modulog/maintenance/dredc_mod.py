@@ -11,6 +11,7 @@ from functools import cached_property
 from time import perf_counter
 
 from modulog.engines.protocol import Relation, Version, Work
+from modulog.maintenance.progress import UNKEPT, Reached, UpdateCheckpoints, replay
 from modulog.maintenance.recompute import recompute
 from modulog.maintenance.statistics import StratumUpdate
 from modulog.maintenance.support import Support
@@ -46,6 +47,7 @@ class MaintainedStratum:
         self.modules = [] if self.closure else live.modules
         # The relations that this stratum's loops change; a closure's own facts follow from its external ones.
         self.changing = live.external if self.closure else live.relations
+        self._number, self._checkpoints = 0, UNKEPT
         if self.method == "dredc":
             for module in self.modules:
                 if isinstance(module, SeminaiveModule | HypertreeModule):
@@ -110,9 +112,11 @@ class MaintainedStratum:
 
     # ---- Algorithm 3
 
-    def update(self) -> StratumUpdate:
-        """Bring the stratum up to date; what lies below has been."""
+    def update(self, number: int, checkpoints: UpdateCheckpoints) -> StratumUpdate:
+        """Bring the stratum up to date; what lies below has been. `number` is that by which checkpoints know it."""
         began = perf_counter()
+        self._number, self._checkpoints = number, checkpoints
+        earlier = checkpoints.found(number)
         below = self.live.below.values()
         done = StratumUpdate(
             self._names,
@@ -127,10 +131,14 @@ class MaintainedStratum:
         anew = self.method == "auto" and self.closure is None and done.better_anew(FEW)
         if self.live.consider_view():
             done.how = "as a view"
-        elif self._fed_by_others or self.method == "recompute" or anew:
-            self._recompute(done)
+        elif earlier is not None and earlier.is_done:
+            self._replay(earlier, done)
+        elif self._fed_by_others or self.method == "recompute" or anew or (earlier and earlier.is_anew):
+            self._recompute(done, earlier)
         else:
-            self._maintain(done)
+            self._maintain(done, earlier)
+        if not self.live.is_view and not self._fed_by_others:
+            checkpoints.reached(number, self.kept, is_done=True)
         done.seconds = perf_counter() - began
         return done
 
@@ -149,9 +157,19 @@ class MaintainedStratum:
         """Whether a closure is represented beside other recursive rules: what its edges rest on is not known."""
         return self.closure is None and not all(relation.listed for relation in self.live.relations)
 
-    def _recompute(self, done: StratumUpdate) -> None:
+    def _replay(self, earlier: Reached, done: StratumUpdate) -> None:
+        """Let happen again what an earlier process had done."""
+        done.how = "taken up"
+        replay(self.kept, earlier, self.engine, NONRECURSIVE)
+        self._follow()
+
+    def _recompute(self, done: StratumUpdate, earlier: Reached | None) -> None:
         done.how = "from scratch"
-        done.rounds += recompute(self.live)
+        done.rounds += recompute(self.live, self._number, self._checkpoints, earlier)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Facts are what they should be: let everything that speaks of them follow."""
         if self.closure is not None and not self.live.relations[0].listed:
             self.closure.maintain()
         for counting in self._counters:
@@ -161,7 +179,7 @@ class MaintainedStratum:
                 tree.forget()
             self._forget_support()
 
-    def _maintain(self, done: StratumUpdate) -> None:
+    def _maintain(self, done: StratumUpdate, earlier: Reached | None) -> None:
         supports = self._support
         for tree in self.live.trees:
             assert tree.tables is not None
@@ -170,13 +188,16 @@ class MaintainedStratum:
             support.begin()
         for module in self.modules:
             module.begin()
-        if not self._overdelete(done):
+        if earlier is not None:  # of which loops need what they change themselves
+            places = {id(relation): place for place, relation in enumerate(self.kept)}
+            earlier = Reached([earlier.steps[places[id(r)]] for r in self.changing])
+        if not self._overdelete(done, earlier):
             self.rollback()
             for relation in self.kept:
                 relation.begin()
-            self._recompute(done)
+            self._recompute(done, None)
             return
-        self._rederive_insert(done)
+        self._rederive_insert(done, earlier)
         for relation in self.changing:
             relation.rest()
         for module in self.modules:
@@ -195,14 +216,16 @@ class MaintainedStratum:
             done.how = "from scratch"
         closure.maintain(everything)
 
-    def _overdelete(self, done: StratumUpdate) -> bool:
+    def _overdelete(self, done: StratumUpdate, earlier: Reached | None) -> bool:
         """Lines 21 to 30; False if so much goes that computing the stratum again is cheaper."""
         work = [w for support in self._support for w in support.work(-1)]
         changed = [w for module in self.modules for w in module.diff(-1)]
+        changed += earlier.work(self.changing, True, NONRECURSIVE) if earlier else ()
         first = not changed
         while self._round([*work, *changed], True, first):
             first, changed = False, []
             done.rounds += 1
+            self._checkpoints.reached(self._number, self.kept)
             done.overdeleted += sum(r.size("delta") for r in self.changing)
             cost = CHANGED * done.changes + DOOMED * done.overdeleted
             if self.modules and cost > done.incremental:
@@ -212,12 +235,14 @@ class MaintainedStratum:
             work = [w for module in self.modules for w in module.delete()]
         return True
 
-    def _rederive_insert(self, done: StratumUpdate) -> None:
+    def _rederive_insert(self, done: StratumUpdate, earlier: Reached | None) -> None:
         work = [w for support in self._support for w in support.work(1)]
         work += [e.work() for e in due(self._again)]
         work += [w for module in self.modules for w in (*module.rederive(), *module.diff(1))]
+        work += earlier.work(self.changing, False, NONRECURSIVE) if earlier else ()
         while self._round(work, False):
             done.rounds += 1
+            self._checkpoints.reached(self._number, self.kept)
             done.added += sum(r.size("delta") for r in self.changing)
             check_limits([self.live.plan], done.rounds, done.added, self.switches)
             work = [w for module in self.modules for w in module.add()]

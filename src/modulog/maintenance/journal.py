@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from modulog.engines.protocol import Engine, Read, Relation, Table
+from modulog.engines.protocol import Engine, Relation
+from modulog.maintenance.progress import Step, step_of
 
 SHARE = 2  # a relation that has changed by half is better written as a whole
-
-
-class Step(NamedTuple):
-    """The net change of a relation in one update."""
-
-    gone: Table
-    come: Table
 
 
 class Journal:
@@ -29,12 +22,7 @@ class Journal:
     def look(self, relations: Iterable[Relation]) -> list[tuple[Relation, Step | None]]:
         """Before an update is committed: what it changed."""
         changed = [r for r in relations if r.has("gone") or r.has("come")]
-        return [(r, self._step(r) if r.listed else None) for r in changed]
-
-    def _step(self, relation: Relation) -> Step:
-        names = tuple(f"c{j}" for j in range(relation.arity))
-        gone, come = (self._engine.snapshot(Read(relation, names, v)) for v in ("gone", "come"))
-        return Step(gone, come)
+        return [(r, step_of(self._engine, r)) for r in changed]
 
     def record(self, seen: Iterable[tuple[Relation, Step | None]]) -> None:
         """Once the update is committed: keep what was seen."""

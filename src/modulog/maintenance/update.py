@@ -10,6 +10,7 @@ from modulog.engines.protocol import EXPLICIT, AntiJoin, Engine, Project, Read, 
 from modulog.language.model import Predicate
 from modulog.maintenance.dredc_mod import MaintainedStratum
 from modulog.maintenance.journal import Journal
+from modulog.maintenance.progress import UNKEPT, UpdateCheckpoints
 from modulog.maintenance.statistics import UpdateStatistics
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.strata import LiveStratum
@@ -35,6 +36,9 @@ class Maintenance:
         self.facts, self.engine = facts, facts.engine
         self.strata = [MaintainedStratum(live, switches) for live in strata]
         self.journal: Journal | None = None  # what to write into the store that everything came from
+        self.checkpoints: UpdateCheckpoints = (
+            UNKEPT  # say where another process stopped: updates go on from there
+        )
 
     def update(self, minus: Tables, plus: Tables) -> NetChange:
         """Delete and add explicit facts, or if there are none take in what was staged; on an error nothing has changed."""
@@ -48,10 +52,10 @@ class Maintenance:
             named = dict.fromkeys((*minus, *plus)) if minus or plus else self.facts.explicit
             given += [self.facts.explicit[p] for p in named if p in self.facts.explicit]
             changed = self._explicit(minus, plus, given, net)
-            for stratum in self.strata:
+            for number, stratum in enumerate(self.strata):
                 if not changed.isdisjoint(stratum.live.below):
                     touched.append(stratum)
-                    net.statistics.strata.append(stratum.update())
+                    net.statistics.strata.append(stratum.update(number, self.checkpoints))
                     changed |= _changed((*stratum.live.relations, *stratum.live.external))
             self._collect(changed, net)
             kept = (*given, *(relation for stratum in touched for relation in stratum.kept))

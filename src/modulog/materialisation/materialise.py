@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from modulog.engines.backend import Backend
 from modulog.engines.protocol import Failures, Relation, Work
@@ -28,6 +28,7 @@ class Observer(Protocol):
     def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None: ...
 
 
+@runtime_checkable
 class Checkpoints(Protocol):
     """Keeps what was computed so far, so that another process can go on from there."""
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from modulog.answering import BAD_RECORDS
-from modulog.errors import DataError
+from modulog.engines.registry import folder_on_spark
 from modulog.formats import rdf_writing
 from modulog.formats.exporting import part_names
 from modulog.language.model import Predicate
@@ -37,7 +36,7 @@ def write_sink(
         for name in stale:
             spark.sql(f"DROP TABLE IF EXISTS {name}")
     else:
-        written = _write_folder(reasoner, Place(spark, sink.place), sink, wanted, stale)
+        written = _write_folder(reasoner, folder_on_spark(spark, sink.place), sink, wanted, stale)
     return written, tuple(parts.values())
 
 
@@ -60,18 +59,22 @@ def _parts(sink: Sink, predicates: Sequence[Predicate]) -> dict[Predicate, str]:
 
 
 def _write_folder(
-    reasoner: Reasoner, place: Place, sink: Sink, wanted: Sequence[Predicate], stale: Sequence[str]
+    reasoner: Reasoner, folder: Any, sink: Sink, wanted: Sequence[Predicate], stale: Sequence[str]
 ) -> dict[str, int]:
+    """Write parts aside, and let each take the place of the old one."""
     if not wanted and not stale:
         return {}
-    with place.aside() as aside:
+    with _aside(folder) as aside:
         format = SINK_FORMATS[sink.format]
-        written = reasoner.export(aside, format=format, predicates=wanted) if wanted else {}
+        written = reasoner.export(folder / aside, format=format, predicates=wanted) if wanted else {}
+        old = folder.names()
         for name in written:
-            place.take(aside, name)
+            if name in old:
+                folder.move(name, f"{aside}/old-{name}")
+            folder.move(f"{aside}/{name}", name)
         for name in stale:
-            place.delete(name)
-    return {f"{place.folder}/{name}": rows for name, rows in written.items() if name != BAD_RECORDS}
+            folder.delete(name)
+    return {folder / name: rows for name, rows in written.items() if name != BAD_RECORDS}
 
 
 def _write_table(reasoner: Reasoner, spark: Any, predicate: Predicate, name: str) -> int:
@@ -88,39 +91,15 @@ def _write_table(reasoner: Reasoner, spark: Any, predicate: Predicate, name: str
     return rows
 
 
-class Place:
-    """A folder of parts on any file system that Spark knows."""
-
-    def __init__(self, spark: Any, folder: str) -> None:
-        self.folder = folder.rstrip("/")
-        self._jvm = spark._jvm
-        self._system = self._path("").getFileSystem(spark._jsc.hadoopConfiguration())
-
-    def _path(self, name: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(f"{self.folder}/{name}" if name else self.folder)
-
-    @contextmanager
-    def aside(self) -> Iterator[str]:
-        """A folder in this one for what is not whole yet; it is gone in the end, and so are those of runs that were killed."""
-        self._system.mkdirs(self._path(""))
-        for entry in self._system.listStatus(self._path("")):
-            if entry.getPath().getName().startswith(f".{_ASIDE}"):
-                self._system.delete(entry.getPath(), True)
-        name = f".{_ASIDE}-{uuid4().hex[:12]}"
-        try:
-            yield f"{self.folder}/{name}"
-        finally:
-            self._system.delete(self._path(name), True)
-
-    def take(self, aside: str, name: str) -> None:
-        """Let a part that is whole take the place of the old one."""
-        new, place = self._jvm.org.apache.hadoop.fs.Path(f"{aside}/{name}"), self._path(name)
-        old = self._jvm.org.apache.hadoop.fs.Path(f"{aside}/old-{name}")
-        if self._system.exists(place) and not self._system.rename(place, old):
-            raise DataError(f"{self.folder}/{name}: cannot be replaced")
-        if not self._system.rename(new, place):
-            raise DataError(f"{self.folder}/{name}: cannot be written")
-
-    def delete(self, name: str) -> None:
-        """Remove a part."""
-        self._system.delete(self._path(name), True)
+@contextmanager
+def _aside(folder: Any) -> Iterator[str]:
+    """A name in a folder for what is not whole yet; it is gone in the end, and so are those of runs that were killed."""
+    folder.make()
+    for name in folder.names():
+        if name.startswith(f".{_ASIDE}"):
+            folder.delete(name)
+    name = folder.fresh(f".{_ASIDE}")
+    try:
+        yield name
+    finally:
+        folder.delete(name)

@@ -31,10 +31,11 @@ from modulog.pipeline.run import Run, Watch
 from modulog.pipeline.sinks import write_sink
 from modulog.pipeline.state import Files, SourceState, State, StreamState
 from modulog.pipeline.streams import Stream, file_stream, run_stream
+from modulog.pipeline.update_checkpoints import UpdateCheckpoints
 from modulog.planning.pipeline import Switches
 from modulog.session import Reasoner
 from modulog.store.manifest import read_manifest
-from modulog.store.writing import BAD, CHANGES, CHECKPOINT, STREAMS, check_target
+from modulog.store.writing import BAD, CHANGES, STREAMS, check_target
 
 if TYPE_CHECKING:
     from modulog.maintenance.change import Change
@@ -89,13 +90,15 @@ class Runner:
         is_ours = False
         with self._stage("start"):
             if self.spark is None:
-                self.spark, is_ours = start_spark(self.configuration.spark)
+                later = self.known is not None and not self.way.recomputes
+                self.spark, is_ours = start_spark(self.configuration.spark, later)
         try:
             self._clean()
             with self._reasoner() as reasoner:
                 self._apply(reasoner)
                 statistics = reasoner.materialise()
                 explicit, facts = statistics.explicit, statistics.facts
+            self.checkpoints.clear()
         finally:
             if is_ours:
                 self.spark.stop()
@@ -135,17 +138,42 @@ class Runner:
             self._load()
         elif self.way.recomputes:
             self._recompute()
-        return self._open()
+        self.checkpoints = UpdateCheckpoints(
+            self.store, self._update_key(), self.configuration.checkpoint_rounds
+        )
+        self.watch.note(resumed=self.checkpoints.resumed)
+        return self._open(self.checkpoints)
 
-    def _open(self, **options: Any) -> Reasoner:
-        limits = self.configuration.limits
-        return Reasoner.open(self.store, spark=self.spark, progress=self.watch, **limits, **options)
+    def _open(self, checkpoints: Checkpoints | UpdateCheckpoints, **options: Any) -> Reasoner:
+        return Reasoner.open(
+            self.store,
+            spark=self.spark,
+            folder=checkpoints.folder,
+            checkpoints=checkpoints,
+            progress=self.watch,
+            **self.configuration.limits,
+            **options,
+        )
+
+    def _key(self) -> dict[str, Any]:
+        """Everything that decides what is computed next."""
+        saved = check_target(self.store)
+        return {
+            "generation": saved.generation if saved is not None else 0,
+            "rules": print_program(self.checked.program),
+            "switches": self.state.switches,
+            "sources": self.found.sums,
+        }
+
+    def _update_key(self, is_stream: bool = False) -> dict[str, Any]:
+        """The same for an update. Nobody knows whether a table, or a batch of a stream, is the same next time: no other run can go on then."""
+        sums = (self.found.sums[source.key] for source in self.configuration.sources if not source.stream)
+        return {"run": uuid4().hex} if is_stream or None in sums else self._key()
 
     def _load(self) -> None:
         """Read all plain sources, compute what follows, save; a run that was killed is taken up where it was."""
         sums = self.found.sums
-        key = {"rules": print_program(self.checked.program), "switches": self.state.switches, "sources": sums}
-        checkpoints = Checkpoints(self.store, key, self.configuration.checkpoint_rounds)
+        checkpoints = Checkpoints(self.store, self._key(), self.configuration.checkpoint_rounds)
         self.watch.note(resumed=checkpoints.resumed)
         made = Reasoner(
             self.checked.program,
@@ -174,9 +202,12 @@ class Runner:
     def _recompute(self) -> None:
         """Compute what follows from the stored explicit facts by other rules, and save."""
         switches = Switches(**self.configuration.switches)
-        with self._open(program=self.checked.program, switches=switches) as reasoner:
+        checkpoints = Checkpoints(self.store, self._key(), self.configuration.checkpoint_rounds, stored=True)
+        self.watch.note(resumed=checkpoints.resumed)
+        with self._open(checkpoints, program=self.checked.program, switches=switches) as reasoner:
             self._materialise(reasoner)
             self._save_all(reasoner, self.state)
+        checkpoints.clear()
 
     def _materialise(self, reasoner: Reasoner) -> None:
         with self._stage("materialise"):
@@ -213,6 +244,7 @@ class Runner:
             with self._stage("read"):
                 self.watch.note(stream=stream.key, batch=after.batch)
                 given = stream.read(reasoner, batch)
+            self.checkpoints.next(self._update_key(is_stream=True))
             streams = {**self.state.streams, stream.key: after}
             state = replace(incremental.touched_by(self.state, given), streams=streams)
             self._update(reasoner, incremental.batch(given, stream.role, state))
@@ -234,6 +266,7 @@ class Runner:
                 self._note_change(change)
         behind = tuple(sorted({*self.state.behind, *names}))
         self._save(reasoner, replace(step.state, behind=behind))
+        self.checkpoints.next(self._update_key())
 
     def _note_change(self, change: Change) -> None:
         """The table of the net change, under the number of the state that is saved next."""
@@ -285,8 +318,6 @@ class Runner:
             is_saved = path.name in kept or (number.isdecimal() and saved and int(number) <= saved.generation)
             if not is_saved:
                 rmtree(path, ignore_errors=True)
-        if self.known is not None:  # what a checkpoint was for has been saved
-            rmtree(self.store / CHECKPOINT, ignore_errors=True)
 
 
 def _fills(source: Source, reasoner: Reasoner) -> list[Predicate]:

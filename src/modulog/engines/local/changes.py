@@ -11,18 +11,16 @@ from modulog.engines.backend import Changed, Stored
 from modulog.engines.local.levels import Level, merged
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import Run, places
-from modulog.engines.local.saving import save_facts, save_terms, write_words
+from modulog.engines.local.saving import Pending, save_facts, save_terms, write_words
 from modulog.engines.local.stored import read_levels
 from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import Table
 from modulog.kernels import packing, sorting
 from modulog.store.changes import staying
-from modulog.store.manifest import FactsFile, StoredRelation
+from modulog.store.manifest import FactsFile
 from modulog.store.reading import Store
 from modulog.store.writing import Draft
 from modulog.terms.dictionary import Dictionary
-
-Pending = tuple[StoredRelation, Sequence["Future[FactsFile]"]]
 
 
 def save_changes(draft: Draft, store: Store, dictionary: Dictionary, changes: Sequence[Changed]) -> Stored:

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import translated
-from modulog.engines.spark.hadoop import Folder
+from modulog.engines.spark.folders import folder_of
 from modulog.engines.spark.sources.model import BAD_SCHEMA
 
 
@@ -15,7 +15,7 @@ class SparkAside:
     """The table of bad records: a folder of Parquet files, a part for each source that has any."""
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
-        self._spark, self._folder = spark, Folder(spark, folder)
+        self._spark, self._folder = spark, folder_of(spark, folder)
         self.parts: list[tuple[str, int]] = []
 
     @property

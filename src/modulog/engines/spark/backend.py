@@ -146,6 +146,13 @@ class SparkBackend:
         with translated():
             return self._freezer.freeze(relations, changing)
 
+    def freeze_tables(self, tables: Sequence[Table]) -> Frozen | None:
+        with translated():
+            return self._freezer.freeze_tables(tables)
+
+    def thaw_tables(self, state: Mapping[str, Any]) -> list[Table]:
+        return self._freezer.thaw_tables(state)
+
     def thaw(self, state: Mapping[str, Any]) -> None:
         self._freezer.thaw(state)
 

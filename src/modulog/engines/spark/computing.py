@@ -7,9 +7,10 @@ that are new. Only rules that create values pay for this. What Spark evaluates t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from pyspark.accumulators import Accumulator
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, StringType, StructField, StructType
@@ -27,12 +28,18 @@ class SparkValues:
     """Filters and functions over frames of ids; the variables of conditions and functions are columns."""
 
     def __init__(self, spark: SparkSession, terms: SparkTerms) -> None:
-        self.terms = terms
-        self.counters = tuple(spark.sparkContext.accumulator(0) for _ in Failures().counts())
+        self.terms, self._spark = terms, spark
+
+    @cached_property
+    def counters(self) -> tuple[Accumulator[int], ...]:
+        """What executors add to, one for each kind of failure."""
+        return tuple(self._spark.sparkContext.accumulator(0) for _ in Failures().counts())
 
     @property
     def failures(self) -> Failures:
         """How often values could not be compared or had no result."""
+        if "counters" not in self.__dict__:
+            return Failures()
         return Failures(*(int(counter.value) for counter in self.counters))
 
     def satisfy(self, frame: DataFrame, condition: Condition) -> DataFrame:

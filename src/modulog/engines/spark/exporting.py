@@ -23,7 +23,7 @@ from modulog.engines.backend import Signed
 from modulog.engines.protocol import Project, Read
 from modulog.engines.spark import keys, values
 from modulog.engines.spark.engine import SparkEngine
-from modulog.engines.spark.hadoop import Folder, file_uri
+from modulog.engines.spark.folders import Folder, file_uri, folder_of
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import DriverTable, SparkTable
@@ -58,7 +58,7 @@ def export(
     predicates = sayable(list(facts)) if format in rdf_writing.FORMATS else list(facts)
     names = part_names(predicates, format)
     rows = {p: _read(facts[p]).relation.size("all") for p in predicates}
-    place = Folder(backend.spark, folder)
+    place = folder_of(backend.spark, folder)
     for predicate in predicates:
         place.delete(names[predicate])
         if not predicate.arity or not rows[predicate]:

@@ -19,11 +19,12 @@ from modulog.engines.backend import Frozen
 from modulog.engines.local.levels import Layer
 from modulog.engines.local.reading import matching
 from modulog.engines.local.table import LocalTable
-from modulog.engines.protocol import ModuleId, Relation
+from modulog.engines.protocol import ModuleId, Relation, Table
 from modulog.engines.spark.aside import SparkAside
 from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Part
+from modulog.engines.spark.table import DriverTable, SparkTable
 from modulog.engines.spark.terms import SparkTerms
 
 KINDS = ("base", "dead", "delta")
@@ -38,16 +39,15 @@ class Freezer:
     def __init__(self, engine: SparkEngine, terms: SparkTerms, aside: SparkAside, folder: str) -> None:
         self._engine, self._terms, self._aside, self._folder = engine, terms, aside, folder.rstrip("/")
         self._lasting: WeakKeyDictionary[MirroredRelation, Entry] = WeakKeyDictionary()
+        self._tables: WeakKeyDictionary[SparkTable, Entry] = WeakKeyDictionary()
         self._last: frozenset[str] = frozenset()
         self._copies = 0
         self.used = False  # whether the files are more than this process's own
 
     def freeze(self, relations: Sequence[Relation], changing: Sequence[Relation]) -> Frozen | None:
         """As `Freezing.freeze`."""
-        engine = self._engine
-        if engine.parts.lazy or engine.scheduled or engine.staged:
+        if self._is_waiting:
             return None
-        self.used = True
         entries: dict[MirroredRelation, Entry] = {}
         here = []
         for relation in map(spark_relation, relations):
@@ -60,11 +60,17 @@ class Freezer:
         entries |= self._copied(here)
         still = set(map(spark_relation, changing))
         self._lasting.update({r: entry for r, entry in entries.items() if r not in still})
-        state = {
-            "terms": self._terms.state(),
-            "aside": self._aside.parts,
-            "relations": [entries[spark_relation(relation)] for relation in relations],
-        }
+        return self._frozen(relations=[entries[spark_relation(relation)] for relation in relations])
+
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether something is put off."""
+        return bool(self._engine.parts.lazy or self._engine.scheduled or self._engine.staged)
+
+    def _frozen(self, **content: list[Any]) -> Frozen:
+        """A state: terms and bad records, and relations or tables."""
+        self.used = True
+        state = {"terms": self._terms.state(), "aside": self._aside.parts, **content}
         found = frozenset(_folders(state))
         self._pin(self._last | found)  # until this state has been written somewhere, the last one counts
         self._last = found
@@ -111,12 +117,64 @@ class Freezer:
         for j in range(arity):
             pieces = [table.ids[table.columns.index(f"c{j}")] for _, table in tables]
             columns[f"c{j}"] = np.concatenate(pieces).astype(np.int64)
-        folder = f"{self._engine.parts.folder.uri}/d-{self._copies:06d}"
-        self._copies += 1
+        return self._write_here(columns)
+
+    def _write_here(self, columns: Mapping[str, np.ndarray]) -> str:
+        """Write rows of the driver into a folder of their own."""
+        folder = self._fresh()
         path = Path(folder.removeprefix(LOCAL))
         path.mkdir(parents=True)
-        pq.write_table(pa.table(columns), path / "facts.parquet")
+        pq.write_table(pa.table(dict(columns)), path / "facts.parquet")
         return folder.removeprefix(f"{self._folder}/")
+
+    def _fresh(self) -> str:
+        self._copies += 1
+        return self._engine.parts.folder / f"d-{self._copies:06d}"
+
+    # ---- Tables
+
+    def freeze_tables(self, tables: Sequence[Table]) -> Frozen | None:
+        """As `Freezing.freeze_tables`."""
+        if self._is_waiting:
+            return None
+        for table in map(_spark_table, tables):
+            if table not in self._tables:
+                self._tables[table] = self._table(table)
+        return self._frozen(tables=[self._tables[_spark_table(table)] for table in tables])
+
+    def _table(self, table: SparkTable) -> Entry:
+        """Write a table: the driver what it has, executors what they have. A table without columns has a number of rows only."""
+        entry: Entry = {"columns": table.columns, "rows": len(table), "here": isinstance(table, DriverTable)}
+        if not table.columns or not entry["rows"]:
+            return {**entry, "folder": None}
+        if entry["here"]:
+            ids = (column.astype(np.int64) for column in table.rows().ids)
+            folder = self._write_here(dict(zip(table.columns, ids, strict=True)))
+        else:
+            folder = self._fresh()
+            table.frame.write.parquet(folder)
+            folder = folder.removeprefix(f"{self._folder}/")
+        return {**entry, "folder": folder}
+
+    def thaw_tables(self, state: Mapping[str, Any]) -> list[Table]:
+        """As `Freezing.thaw_tables`."""
+        found: list[Table] = []
+        for entry in state["tables"]:
+            table = self._thawed(tuple(entry["columns"]), entry)
+            self._tables[table] = entry
+            found.append(table)
+        return found
+
+    def _thawed(self, columns: tuple[str, ...], entry: Entry) -> SparkTable:
+        engine, rows = self._engine, entry["rows"]
+        if entry["folder"] is None:
+            return engine.table(columns, np.empty((len(columns), rows if not columns else 0), np.int32))
+        path = f"{self._folder}/{entry['folder']}"
+        if entry["here"]:
+            found = pq.read_table(Path(path.removeprefix(LOCAL), "facts.parquet"))
+            return engine.table(columns, np.stack([found.column(name).to_numpy() for name in columns]))
+        schema = ", ".join(f"`{name}` bigint" for name in columns)
+        return SparkTable(columns, engine.spark.read.schema(schema).parquet(path), rows)
 
     # ---- Taking it up
 
@@ -127,7 +185,8 @@ class Freezer:
         self._pin(self._last)
         self._terms.take_up(state["terms"])
         self._aside.parts = [(name, count) for name, count in state["aside"]]
-        self._engine.reserve(1 + max((entry["number"] for entry in state["relations"]), default=0))
+        numbers = (entry["number"] for entry in state.get("relations", ()))
+        self._engine.reserve(1 + max(numbers, default=0))
 
     def thaw_relations(self, state: Mapping[str, Any], relations: Sequence[Relation]) -> None:
         """As `Freezing.thaw_relations`."""
@@ -178,5 +237,11 @@ def _folders(state: Mapping[str, Any]) -> Iterator[str]:
     """Every folder that a state needs."""
     yield from (f"terms/{part['name']}" for part in state["terms"]["parts"])
     yield from (f"bad/{name}" for name, _ in state["aside"])
-    for entry in state["relations"]:
+    for entry in state.get("relations", ()):
         yield from (folder for kind in KINDS for folder, _, _ in entry[kind])
+    yield from (entry["folder"] for entry in state.get("tables", ()) if entry["folder"] is not None)
+
+
+def _spark_table(table: Table) -> SparkTable:
+    assert isinstance(table, SparkTable)
+    return table

@@ -7,6 +7,7 @@ gives its mirror up.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,7 +134,7 @@ class MirroredRelation(SparkRelation):
         for name in self.names:
             pieces = [table.ids[table.columns.index(name)] for table in found]
             columns[name] = np.concatenate(pieces).astype(np.int64)
-        frame, counts = frame_of(self.engine.spark, columns, rows), {self.number: rows}
+        frame, counts = partial(frame_of, self.engine.spark, columns, rows), {self.number: rows}
         return [Part(self.arity, frame, None, counts, relations={self.number}, source=source)]
 
     def _go_ahead(self) -> None:
@@ -235,6 +236,10 @@ class MirroredRelation(SparkRelation):
 
     def _commit(self, mirror: PlainRelation) -> None:
         changed = mirror.size("gone") or mirror.size("come")
+        if mirror.size("after") <= self.engine.driver.local_limit:
+            self.based = (
+                False  # what is small anyway is better read from here than from parts and their changes
+            )
         if changed and self.based:
             for version in ("gone", "come"):
                 self._nets[version] = self._part(mirror.scan(self.names, version))

@@ -7,7 +7,7 @@ evaluation was put off is a plan until somebody needs its facts or its size.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain
@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.protocol import ModuleId
-from modulog.engines.spark.hadoop import Folder
+from modulog.engines.spark.folders import folder_of
 from modulog.engines.spark.table import SparkTable
 
 if TYPE_CHECKING:
@@ -31,10 +31,13 @@ WATCHED = 16  # relations whose facts are counted while they are written, each b
 
 @dataclass(eq=False, slots=True)
 class Part:
-    """Some facts of one arity. `counts` is None while it is only a plan; `guess` stands for every size until then."""
+    """Some facts of one arity. `counts` is None while it is only a plan; `guess` stands for every size until then.
+
+    `frame` is how Spark reads them, or what makes that when somebody first does.
+    """
 
     arity: int
-    frame: DataFrame
+    frame: DataFrame | Callable[[], DataFrame]
     path: str | None = None
     counts: dict[int, int] | None = None
     guess: int = 1
@@ -55,6 +58,8 @@ class Part:
 
     def read(self, numbers: set[int]) -> DataFrame:
         """The facts, of which those of some relations are meant."""
+        if not isinstance(self.frame, DataFrame):
+            self.frame = self.frame()
         return self.frame
 
     def opened(self, number: int) -> PlainRelation | None:
@@ -66,7 +71,7 @@ class Parts:
     """All parts of one engine, in a folder that executors share."""
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
-        self.spark, self.folder = spark, Folder(spark, folder)
+        self.spark, self.folder = spark, folder_of(spark, folder)
         self.writes = self.actions = 0
         self.lazy: list[Part] = []
         self.tables: dict[str, weakref.ref[SparkTable]] = {}  # results that somebody may still read
@@ -109,7 +114,7 @@ class Parts:
     def anchor(self, part: Part) -> None:
         """Write a part that lies in the driver's memory."""
         if part.path is None:
-            written = self.write(part.arity, part.frame, part.relations)
+            written = self.write(part.arity, part.read(part.relations), part.relations)
             part.frame, part.path = written.frame, written.path
 
     def write(self, arity: int, frame: DataFrame, numbers: set[int]) -> Part:
@@ -163,7 +168,9 @@ class Parts:
         for arity in sorted({part.arity for part in waiting}):
             group = [part for part in waiting if part.arity == arity]
             numbers = {n for part in group for n in part.relations}
-            whole = self.write(arity, reduce(DataFrame.union, [part.frame for part in group]), numbers)
+            whole = self.write(
+                arity, reduce(DataFrame.union, [part.read(part.relations) for part in group]), numbers
+            )
             assert whole.counts is not None
             for part in group:
                 part.frame, part.path = whole.frame, whole.path

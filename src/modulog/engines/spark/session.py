@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -45,6 +46,42 @@ def build_session(settings: Mapping[str, str] | None = None) -> SparkSession:
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+class LateSession:
+    """A session of our own that starts when somebody first needs it: what the driver can do by itself goes without."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self.settings = settings
+        self.session: SparkSession | None = None
+
+    def start(self) -> SparkSession:
+        """The session, which runs from now on."""
+        if self.session is None:
+            self.session = build_session(self.settings)
+        return self.session
+
+    def stop(self) -> None:
+        """Stop it, if it was started."""
+        if self.session is not None:
+            self.session.stop()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.start(), name)
+
+
+_CONFIGURED = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR")
+"""Variables that name folders whose files may say more than the settings of a session."""
+
+
+def is_here(spark: SparkSession | LateSession) -> bool:
+    """Whether a path without a scheme is a file of this machine; Spark is only asked where nobody else knows."""
+    if isinstance(spark, LateSession) and spark.session is None and not any(map(os.environ.get, _CONFIGURED)):
+        return spark.settings.get("spark.hadoop.fs.defaultFS", "file:").startswith("file:")
+    # PySpark offers Hadoop's file systems by no public name.
+    jvm: Any = spark._jvm
+    uri = jvm.org.apache.hadoop.fs.FileSystem.getDefaultUri(spark._jsc.hadoopConfiguration())
+    return bool(uri.getScheme() == "file")
 
 
 def _has_java() -> bool:

@@ -9,9 +9,9 @@ relation is first read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,13 +22,15 @@ from pyspark.sql import functions as F
 from modulog.engines.backend import Changed, Kept, Stored
 from modulog.engines.local.changes import write_change
 from modulog.engines.local.relation import PlainRelation
+from modulog.engines.local.saving import Pending, save_facts
 from modulog.engines.local.stored import OpenedRelation
 from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import Read, Relation, Table
 from modulog.engines.spark.driver import MOST_TERMS
 from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
-from modulog.engines.spark.hadoop import AS_WRITTEN, file_uri
+from modulog.engines.spark.folders import file_uri
+from modulog.engines.spark.hadoop import AS_WRITTEN
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Part
 from modulog.engines.spark.table import SparkTable
@@ -57,30 +59,37 @@ def save(engine: SparkEngine, terms: SparkTerms, draft: Draft, relations: Sequen
 def save_changes(
     engine: SparkEngine, terms: SparkTerms, draft: Draft, store: Store, changes: Sequence[Changed]
 ) -> Stored:
-    """Write new terms, and of relations what changed: the driver writes few facts by itself, executors write a relation that has changed much as a whole."""
-    files = {id(c): c.staying if _is_few(engine, c) else 0 for c in changes}
-    whole = [(c.before, c.relation) for c in changes if not files[id(c)]]
-    written = iter(_save_relations(engine, draft, whole) if whole else ())
+    """Write new terms, and of relations what changed: the driver writes few facts, and what it has anyway, executors write all other relations as a whole."""
     with ThreadPoolExecutor() as threads:
-        pending = {
-            id(c): write_change(draft, store, _fetched(c), count, threads)
-            for c in changes
-            if (count := files[id(c)])
-        }
-        parts = {
-            key: replace(e, files=(*e.files, *(f.result() for f in made)))
-            for key, (e, made) in pending.items()
-        }
-    stored = tuple(parts[id(c)] if files[id(c)] else next(written) for c in changes)
+        pending = {id(c): _write_here(engine, draft, store, c, threads) for c in changes}
+        whole = [(c.before, c.relation) for c in changes if pending[id(c)] is None]
+        written = iter(_save_relations(engine, draft, whole) if whole else ())
+        stored = tuple(
+            next(written) if made is None else replace(made[0], files=(*made[0].files, *_results(made[1])))
+            for made in (pending[id(c)] for c in changes)
+        )
     known = store.manifest.terms
     kept = known[: staying(known, len(terms) - store.manifest.term_count)]
     return (*kept, *_save_terms(terms, draft, sum(file.rows for file in kept))), stored
 
 
-def _is_few(engine: SparkEngine, change: Changed) -> bool:
-    """Whether the driver may hold what changed."""
+def _write_here(
+    engine: SparkEngine, draft: Draft, store: Store, change: Changed, threads: ThreadPoolExecutor
+) -> Pending | None:
+    """Let the driver write what changed in a relation, or all of it if the driver has it; None if executors should."""
+    relation = spark_relation(change.relation)
     rows = sum(len(table) for step in change.steps or () for table in step)
-    return rows <= engine.broadcast_limit and len(engine.terms) <= MOST_TERMS
+    is_few = rows <= engine.broadcast_limit and len(engine.terms) <= MOST_TERMS
+    if is_few and (count := change.staying):
+        return write_change(draft, store, _fetched(change), count, threads)
+    if relation.mirror is None or not relation.listed:
+        return None
+    entry = replace(change.before, rows=relation.size("all"), files=(), scheme=relation.scheme)
+    return entry, save_facts(draft, entry, relation.mirror, threads)
+
+
+def _results(files: Sequence[Future[FactsFile]]) -> Iterator[FactsFile]:
+    return (file.result() for file in files)
 
 
 def _fetched(change: Changed) -> Changed:
@@ -178,7 +187,7 @@ class StoredPart(Part):
         """The facts, once the files of the relations that are meant have been compared with their checksums."""
         assert self.store is not None
         self.store.verify(f for n in numbers if n in self.entries for f in self.entries[n].files)
-        return self.frame
+        return Part.read(self, numbers)
 
     def opened(self, number: int) -> PlainRelation:
         """The facts of a relation, read when one of them is asked for."""
@@ -210,16 +219,15 @@ def _part(
     counts = {offset + entry.number: entry.rows for entry in entries}
     if not arity:
         numbers = pa.table({"p": pa.array(list(counts), pa.int32())})
-        return Part(0, engine.spark.createDataFrame(numbers), None, counts, relations=set(counts))
+        return Part(0, lambda: engine.spark.createDataFrame(numbers), None, counts, relations=set(counts))
     by_order: dict[int, list[FactsFile]] = {}
     for entry in entries:
         for file, order in zip(entry.files, _orders(entry), strict=True):
             by_order.setdefault(order, []).append(file)
-    frames = {order: _frame(engine, store, arity, files, offset) for order, files in by_order.items()}
     rows = sum(file.rows for order, files in by_order.items() if order for file in files)
     return StoredPart(
         arity,
-        _last_said(frames, rows <= engine.broadcast_limit),
+        partial(_last_said, engine, store, arity, offset, by_order, rows <= engine.broadcast_limit),
         None,
         counts,
         relations=set(counts),
@@ -236,8 +244,16 @@ def _orders(entry: StoredRelation) -> Iterator[int]:
         yield (2 * state_of(file) + (file.sign > 0)) if is_changed else 0
 
 
-def _last_said(frames: Mapping[int, DataFrame], few: bool) -> DataFrame:
+def _last_said(
+    engine: SparkEngine,
+    store: Store,
+    arity: int,
+    offset: int,
+    by_order: Mapping[int, Sequence[FactsFile]],
+    few: bool,
+) -> DataFrame:
     """What files give and do not take back: a fact holds if the last that speaks of it gives it."""
+    frames = {order: _frame(engine, store, arity, files, offset) for order, files in by_order.items()}
     said = [f.withColumn(_ORDER, F.lit(order)) for order, f in sorted(frames.items()) if order]
     if not said:
         return frames[0]

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from modulog.engines.spark.hadoop import AS_WRITTEN, file_uri
+from modulog.engines.spark.folders import file_uri
+from modulog.engines.spark.hadoop import AS_WRITTEN
 from modulog.store.reading import Store
 
 BATCH = 1 << 17  # terms

@@ -30,7 +30,7 @@ from modulog.engines.spark.blocks import (
     key_blocks,
     keys_of_blocks,
 )
-from modulog.engines.spark.hadoop import Folder
+from modulog.engines.spark.folders import folder_of
 from modulog.engines.spark.numbering import ASSIGNED, PLACES, ROW_BITS, SIZE, TERM, assign, fixed
 from modulog.engines.spark.stored_terms import StoredTerms
 from modulog.errors import InternalError
@@ -68,7 +68,7 @@ class SparkTerms:
 
     def __init__(self, spark: SparkSession, folder: str, *, broadcast_terms: int = BROADCAST_TERMS) -> None:
         self.spark, self.broadcast_terms = spark, broadcast_terms
-        self._folder = Folder(spark, folder)
+        self._folder = folder_of(spark, folder)
         self._known: dict[str, int] = {}
         self._pending: dict[str, int] = {}
         self._superseded: list[str] = []
@@ -256,7 +256,8 @@ class SparkTerms:
     def take_up(self, state: Mapping[str, Any]) -> None:
         """Be what a table in the same folder was when it gave its state."""
         self._parts = [_part(record) for record in state["parts"]]
-        self._written = sum(part.count for part in self._parts)
+        restored = self._restored.count if self._restored is not None else 0
+        self._written = restored + sum(part.count for part in self._parts)
         self._known, self._pending, self._frame = {}, {}, None
         self.adopt(state["pending"])
 

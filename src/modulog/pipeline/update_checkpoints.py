@@ -1,0 +1,113 @@
+"""Checkpoints of an update: what each stratum that is done, and the one at work, has lost and won so far.
+
+A state is committed when a stratum is done and after every k-th round, unless that would take most of the time. What rests on sources is read again by the run that goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from modulog.engines.protocol import Relation, Table
+from modulog.maintenance.progress import Reached, Step, all_of, step_of
+from modulog.pipeline.committed import ROUNDS, Committed
+
+FIRST = 0.2  # seconds that the first commit is thought to take
+
+
+class UpdateCheckpoints(Committed):
+    """The checkpoints of one update, for `Reasoner.open(…, folder=checkpoints.folder, checkpoints=checkpoints)`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as store:
+    ...     UpdateCheckpoints(Path(store), {"generation": 1}).loaded
+    False
+    """
+
+    def __init__(self, store: Path, key: Mapping[str, Any], rounds: int = ROUNDS) -> None:
+        super().__init__(store, key, rounds)
+        self._reached: dict[int, Reached] = {}
+        self._committed, self._cost, self._rounds = perf_counter(), FIRST, 0
+        self._earlier: dict[int, Reached] | None = None
+
+    @property
+    def resumed(self) -> str:
+        """What the earlier run has left, in words."""
+        if self._state is None:
+            return ""
+        done = sum(stratum["done"] for stratum in self._state["strata"])
+        under_way = ", and the next in part" if done < len(self._state["strata"]) else ""
+        return f"{done} strata of the update{under_way}"
+
+    def next(self, key: Mapping[str, Any]) -> None:
+        """The update is over and saved, and another begins, with the same reasoner."""
+        self.forget()
+        self._key, self._state, self._earlier, self._reached = dict(key), None, None, {}
+
+    # ---- What the update asks for
+
+    def found(self, stratum: int) -> Reached | None:
+        """As `maintenance.progress.UpdateCheckpoints` says."""
+        if self._earlier is None:
+            self._earlier = self._thawed()
+        found = self._earlier.get(stratum)
+        if found is not None:
+            self._reached[stratum] = found
+        return found
+
+    def _thawed(self) -> dict[int, Reached]:
+        if self._state is None:
+            return {}
+        tables = iter(self._backend.thaw_tables(self._state["engine"]))
+        return {
+            s["number"]: Reached(
+                [Step(next(tables), next(tables)) if listed else None for listed in s["listed"]],
+                s["done"],
+                s["anew"],
+            )
+            for s in self._state["strata"]
+        }
+
+    def reached(self, stratum: int, relations: Sequence[Relation], *, is_done: bool = False) -> None:
+        """As `maintenance.progress.UpdateCheckpoints` says."""
+        if stratum in self._reached and self._reached[stratum].is_done:
+            return
+        engine = self._backend.engine
+        if is_done:  # however little time it took: a later commit needs it
+            self._reached[stratum] = Reached([step_of(engine, r) for r in relations], True)
+            if self._is_paid():
+                self._keep()
+        elif self._is_due():
+            self._reached[stratum] = Reached([step_of(engine, r) for r in relations])
+            self._keep()
+
+    def reached_anew(self, stratum: int, relations: Sequence[Relation]) -> None:
+        """As `maintenance.progress.UpdateCheckpoints` says."""
+        if self._is_due():
+            engine = self._backend.engine
+            self._reached[stratum] = Reached([all_of(engine, r) for r in relations], is_anew=True)
+            self._keep()
+
+    def _is_due(self) -> bool:
+        """Whether one more round makes enough of them."""
+        self._rounds += 1
+        return self._rounds >= self._every and self._is_paid()
+
+    def _keep(self) -> None:
+        """Commit what has been reached."""
+        began, self._rounds = perf_counter(), 0
+        tables: list[Table] = [t for r in self._reached.values() for step in r.steps for t in step or ()]
+        frozen = self._backend.freeze_tables(tables)
+        if frozen is not None:
+            strata = [
+                {
+                    "number": number,
+                    "done": reached.is_done,
+                    "anew": reached.is_anew,
+                    "listed": [step is not None for step in reached.steps],
+                }
+                for number, reached in self._reached.items()
+            ]
+            self._commit(began, frozen, {"strata": strata})
