@@ -92,7 +92,9 @@ def of_step(step: str, outcome: Outcome, limit: float) -> dict[str, Any]:
     ended = outcome.unfinished or ""
     if ended.startswith(f"{step}: not ended"):
         bound = limit - sum(sum(times) for times in seconds.values())
-        return {"problem": f"over {bound:.0f} s", "bound": bound}
+        if bound >= 1:
+            return {"problem": f"over {bound:.0f} s", "bound": bound}
+        return {"problem": "not reached"}
     if ended.startswith(f"{step}: "):
         return {"problem": ended.removeprefix(f"{step}: ")}
     return {"problem": "not reached" if ended else outcome.problem or "not reached"}

@@ -20,7 +20,8 @@ class Sheet:
 
 
 def sheets(journal: Journal) -> Iterator[Sheet]:
-    """Yield every table of the papers; what has not been measured says so."""
+    """Yield a summary, then every table of the papers; what has not been measured says so."""
+    yield _summary(journal)
     for table in (*TABLES.values(), PEERS):
         # Several techniques and metrics side by side would be too wide to be read.
         apart = len(table.techniques) > 1 and len(table.metrics) > 1
@@ -30,12 +31,27 @@ def sheets(journal: Journal) -> Iterator[Sheet]:
             yield _peers(part, journal) if table is PEERS else _sheet(part, journal)
 
 
+def _summary(journal: Journal) -> Sheet:
+    """For every table of times, how many times faster the papers' last technique is than the first, there and here."""
+    rows = []
+    for table in TABLES.values():
+        if SECONDS not in table.metrics or len(table.techniques) < 2:
+            continue
+        part = replace(table, metrics=(SECONDS,), techniques=(table.techniques[0], table.techniques[-1]))
+        for benchmark, task, *_, first, last, paper, ours in _sheet(part, journal).rows:
+            what = f"{part.techniques[-1]} beside {part.techniques[0]}"
+            rows.append((benchmark, task, what, paper, ours, f"{first} and {last} s"))
+    columns = "benchmark", "task", "technique", "paper: times faster", "ours: times faster", "ours: seconds"
+    rows = [row for row in rows if not row[1].startswith(("TC Q", "U Q"))]  # too many, and all of them short
+    return Sheet("In short", columns, tuple(rows), ("At the largest size that was measured on our side.",))
+
+
 def _sheet(table: PaperTable, journal: Journal) -> Sheet:
     baseline, *others = table.techniques
     columns = ["benchmark", "task"]
     for metric in table.metrics:
-        columns += [f"paper: {technique}, {metric}" for technique in table.techniques]
-        columns += [f"ours: {technique}, {metric}" for technique in table.techniques]
+        names = [f"{technique}, {metric}" for technique in table.techniques] if others else [metric]
+        columns += [f"{side}: {name}" for side in ("paper", "ours") for name in names]
         columns += [f"{side}: {baseline} / {other}" for other in others for side in ("paper", "ours")]
     benchmarks = dict.fromkeys(key[1] for key in FIGURES if key[0] == table.key)
     rows = tuple(
@@ -57,7 +73,7 @@ def _row(table: PaperTable, benchmark: str, task: str, journal: Journal) -> tupl
     for metric in table.metrics:
         paper = [FIGURES.get((table.key, benchmark, task, t, metric)) for t in table.techniques]
         measured = [_value(record, metric, agreed) for record in ours]
-        cells += ["–" if cell is None else f"{cell:,}" if isinstance(cell, float) else cell for cell in paper]
+        cells += ["–" if cell is None else _exact(cell) for cell in paper]
         cells += [NOT_MEASURED if cell is None else shown(cell) for cell in measured]
         for place in range(1, len(table.techniques)):
             cells += [
@@ -120,7 +136,7 @@ def _notes(table: PaperTable, benchmarks: list[str], journal: Journal) -> Iterat
             continue
         data = datasets[benchmark]
         found = [r for r in journal.records.values() if (r.table, r.benchmark) == (table.key, benchmark)]
-        largest = max(found, key=lambda record: record.facts, default=None)
+        largest = max(found, key=lambda record: (record.facts, record.derived), default=None)
         size = (
             "not measured yet"
             if largest is None
@@ -138,6 +154,13 @@ def shown(cell: float | str) -> str:
     if isinstance(cell, str):
         return cell
     return f"{cell:,.0f}" if cell >= 100 else f"{cell:.3g}"
+
+
+def _exact(cell: float | str) -> str:
+    """A figure as the paper prints it."""
+    if isinstance(cell, str):
+        return cell
+    return f"{cell:,.0f}" if cell == int(cell) else f"{cell:,}"
 
 
 def _ratio(baseline: Cell, other: Cell) -> str:

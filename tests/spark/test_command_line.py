@@ -90,7 +90,7 @@ def test_a_store_is_updated_by_files(
     assert "bad.csv:2" in capsys.readouterr().err
     assert state(store) == before
     with monkeypatch.context() as patch:
-        patch.setattr("modulog.engines.spark.stored._measured", _fail)
+        patch.setattr("modulog.engines.spark.stored._write_here", _fail)
         assert modulog("update", store, "--add", f"edge={facts}", "--engine", "spark") == 2
     assert "it is as it was" in capsys.readouterr().err
     assert state(store) == before

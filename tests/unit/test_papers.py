@@ -199,9 +199,9 @@ def test_the_report(journal: Journal, tmp_path: Path) -> None:
     )
     markdown, page = write_report(journal, tmp_path / "report")
     text = markdown.read_text()
-    assert (
-        text.count("\n## ") == len(TABLES) + 3 + 2 * 2
-    )  # peers by two metrics, plots; two tables with three metrics
+    # A summary, peers by two metrics, plots; two tables with three metrics.
+    assert text.count("\n## ") == len(TABLES) + 4 + 2 * 2
+    assert "| DAG-R | materialisation | Mat-Mod beside Mat | 109 | 50 | 50 and 1 s |" in text
     assert "![DAG-R: materialisation, seconds](plot-1.svg)" in text
     assert "100 facts, 22 with what follows" in text
     for line in text.splitlines():

@@ -29,6 +29,7 @@ class UpdateCheckpoints(Committed):
     def __init__(self, store: Path, key: Mapping[str, Any], rounds: int = ROUNDS) -> None:
         super().__init__(store, key, rounds)
         self._reached: dict[int, Reached] = {}
+        self._done: dict[int, Sequence[Relation]] = {}  # strata of which no step has been taken yet
         self._committed, self._cost, self._rounds = perf_counter(), FIRST, 0
         self._earlier: dict[int, Reached] | None = None
 
@@ -44,7 +45,9 @@ class UpdateCheckpoints(Committed):
     def next(self, key: Mapping[str, Any]) -> None:
         """The update is over and saved, and another begins, with the same reasoner."""
         self.forget()
-        self._key, self._state, self._earlier, self._reached = dict(key), None, None, {}
+        self._key, self._state, self._earlier = dict(key), None, None
+        self._reached, self._done, self._rounds = {}, {}, 0
+        self._committed, self._cost = perf_counter(), FIRST
 
     # ---- What the update asks for
 
@@ -74,21 +77,23 @@ class UpdateCheckpoints(Committed):
         """As `maintenance.progress.UpdateCheckpoints` says."""
         if stratum in self._reached and self._reached[stratum].is_done:
             return
-        engine = self._backend.engine
-        if is_done:  # however little time it took: a later commit needs it
-            self._reached[stratum] = Reached([step_of(engine, r) for r in relations], True)
+        if is_done:  # however little time it took, a later commit needs it
+            self._done[stratum] = relations
             if self._is_paid():
                 self._keep()
         elif self._is_due():
-            self._reached[stratum] = Reached([step_of(engine, r) for r in relations])
+            self._reached[stratum] = self._steps(relations)
             self._keep()
 
     def reached_anew(self, stratum: int, relations: Sequence[Relation]) -> None:
         """As `maintenance.progress.UpdateCheckpoints` says."""
         if self._is_due():
-            engine = self._backend.engine
-            self._reached[stratum] = Reached([all_of(engine, r) for r in relations], is_anew=True)
+            facts = [all_of(self._backend.engine, relation) for relation in relations]
+            self._reached[stratum] = Reached(facts, is_anew=True)
             self._keep()
+
+    def _steps(self, relations: Sequence[Relation], is_done: bool = False) -> Reached:
+        return Reached([step_of(self._backend.engine, relation) for relation in relations], is_done)
 
     def _is_due(self) -> bool:
         """Whether one more round makes enough of them."""
@@ -98,6 +103,8 @@ class UpdateCheckpoints(Committed):
     def _keep(self) -> None:
         """Commit what has been reached."""
         began, self._rounds = perf_counter(), 0
+        self._reached |= {stratum: self._steps(kept, True) for stratum, kept in self._done.items()}
+        self._done = {}
         tables: list[Table] = [t for r in self._reached.values() for step in r.steps for t in step or ()]
         frozen = self._backend.freeze_tables(tables)
         if frozen is not None:

@@ -7,6 +7,7 @@ a copy is written, by the driver: they are small.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,6 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from modulog.engines.backend import Frozen
 from modulog.engines.local.levels import Layer
@@ -117,14 +120,10 @@ class Freezer:
         for j in range(arity):
             pieces = [table.ids[table.columns.index(f"c{j}")] for _, table in tables]
             columns[f"c{j}"] = np.concatenate(pieces).astype(np.int64)
-        return self._write_here(columns)
-
-    def _write_here(self, columns: Mapping[str, np.ndarray]) -> str:
-        """Write rows of the driver into a folder of their own."""
         folder = self._fresh()
         path = Path(folder.removeprefix(LOCAL))
         path.mkdir(parents=True)
-        pq.write_table(pa.table(dict(columns)), path / "facts.parquet")
+        pq.write_table(pa.table(columns), path / "facts.parquet")
         return folder.removeprefix(f"{self._folder}/")
 
     def _fresh(self) -> str:
@@ -137,24 +136,28 @@ class Freezer:
         """As `Freezing.freeze_tables`."""
         if self._is_waiting:
             return None
+        groups: dict[tuple[int, bool], list[SparkTable]] = {}
         for table in map(_spark_table, tables):
             if table not in self._tables:
-                self._tables[table] = self._table(table)
+                here = isinstance(table, DriverTable)
+                self._tables[table] = {"columns": table.columns, "rows": len(table), "here": here}
+                if table.columns and len(table):
+                    groups.setdefault((len(table.columns), here), []).append(table)
+        for (arity, here), group in groups.items():
+            if here:
+                folder = self._write(arity, [(n, table.rows()) for n, table in enumerate(group)])
+            else:
+                folder = self._write_together(group)
+            for n, table in enumerate(group):
+                self._tables[table] |= {"folder": folder, "number": n}
         return self._frozen(tables=[self._tables[_spark_table(table)] for table in tables])
 
-    def _table(self, table: SparkTable) -> Entry:
-        """Write a table: the driver what it has, executors what they have. A table without columns has a number of rows only."""
-        entry: Entry = {"columns": table.columns, "rows": len(table), "here": isinstance(table, DriverTable)}
-        if not table.columns or not entry["rows"]:
-            return {**entry, "folder": None}
-        if entry["here"]:
-            ids = (column.astype(np.int64) for column in table.rows().ids)
-            folder = self._write_here(dict(zip(table.columns, ids, strict=True)))
-        else:
-            folder = self._fresh()
-            table.frame.write.parquet(folder)
-            folder = folder.removeprefix(f"{self._folder}/")
-        return {**entry, "folder": folder}
+    def _write_together(self, tables: Sequence[SparkTable]) -> str:
+        """Let executors write tables of one arity, with one job."""
+        numbered = [table.frame.select(F.lit(n).alias("p"), *table.columns) for n, table in enumerate(tables)]
+        folder = self._fresh()
+        reduce(DataFrame.union, numbered).write.parquet(folder)
+        return folder.removeprefix(f"{self._folder}/")
 
     def thaw_tables(self, state: Mapping[str, Any]) -> list[Table]:
         """As `Freezing.thaw_tables`."""
@@ -166,15 +169,13 @@ class Freezer:
         return found
 
     def _thawed(self, columns: tuple[str, ...], entry: Entry) -> SparkTable:
-        engine, rows = self._engine, entry["rows"]
-        if entry["folder"] is None:
-            return engine.table(columns, np.empty((len(columns), rows if not columns else 0), np.int32))
-        path = f"{self._folder}/{entry['folder']}"
+        engine, arity = self._engine, len(columns)
+        if "folder" not in entry:  # without columns there is a number of rows only
+            return engine.table(columns, np.empty((arity, 0 if columns else entry["rows"]), np.int32))
         if entry["here"]:
-            found = pq.read_table(Path(path.removeprefix(LOCAL), "facts.parquet"))
-            return engine.table(columns, np.stack([found.column(name).to_numpy() for name in columns]))
-        schema = ", ".join(f"`{name}` bigint" for name in columns)
-        return SparkTable(columns, engine.spark.read.schema(schema).parquet(path), rows)
+            return engine.table(columns, self._read(columns, entry["folder"], entry["number"]).ids)
+        mine = engine.parts.found(arity, f"{self._folder}/{entry['folder']}", None).read(set())
+        return SparkTable(columns, mine.where(F.col("p") == entry["number"]).select(*columns), entry["rows"])
 
     # ---- Taking it up
 
@@ -208,20 +209,24 @@ class Freezer:
     def _take_in(self, relation: MirroredRelation, entry: Entry) -> None:
         """Let the driver have a relation again."""
         read = {
-            kind: [(self._read(relation, folder), source) for folder, _, source in entry[kind]]
+            kind: [
+                (self._read(relation.names, folder, relation.number), source)
+                for folder, _, source in entry[kind]
+            ]
             for kind in ("base", "delta")
         }
         nothing = LocalTable(relation.names, np.empty((relation.arity, 0), np.int32))
         relation.take_up(read["base"][0][0] if read["base"] else nothing, read["delta"])
         self._engine.driver.mirrored.add(relation)
 
-    def _read(self, relation: MirroredRelation, folder: str) -> LocalTable:
+    def _read(self, names: tuple[str, ...], folder: str, number: int) -> LocalTable:
+        """What the driver has written under a number."""
         path = Path(self._folder.removeprefix(LOCAL), folder, "facts.parquet")
-        table = pq.read_table(path, filters=[("p", "=", relation.number)])
-        ids = np.empty((relation.arity, len(table)), np.int32)
-        for j, name in enumerate(relation.names):
+        table = pq.read_table(path, filters=[("p", "=", number)])
+        ids = np.empty((len(names), len(table)), np.int32)
+        for j, name in enumerate(names):
             ids[j] = table.column(name).to_numpy()
-        return LocalTable(relation.names, ids)
+        return LocalTable(names, ids)
 
 
 def _stretches(relation: MirroredRelation) -> Iterator[tuple[str, ModuleId | None, LocalTable]]:
@@ -239,7 +244,7 @@ def _folders(state: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"bad/{name}" for name, _ in state["aside"])
     for entry in state.get("relations", ()):
         yield from (folder for kind in KINDS for folder, _, _ in entry[kind])
-    yield from (entry["folder"] for entry in state.get("tables", ()) if entry["folder"] is not None)
+    yield from (entry["folder"] for entry in state.get("tables", ()) if "folder" in entry)
 
 
 def _spark_table(table: Table) -> SparkTable:
