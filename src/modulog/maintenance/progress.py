@@ -22,8 +22,8 @@ class Step(NamedTuple):
 
 
 def step_of(engine: Engine, relation: Relation) -> Step | None:
-    """What the present update has changed in a relation so far; None if its facts are not listed."""
-    if not relation.listed:
+    """What the present update has changed in a relation so far; None if that is nothing, or if its facts are not listed."""
+    if not relation.listed or not (relation.has("gone") or relation.has("come")):
         return None
     names = _names(relation)
     gone, come = (engine.snapshot(Read(relation, names, version)) for version in ("gone", "come"))

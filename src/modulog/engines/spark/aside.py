@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.folders import folder_of
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.sources.model import BAD_SCHEMA
 
 

@@ -15,7 +15,6 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from modulog.engines.backend import (
@@ -49,6 +48,7 @@ from modulog.engines.spark.engine import (
 )
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.frozen import Freezer
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.hadoop import HadoopListing
 from modulog.engines.spark.keys import key_array
 from modulog.engines.spark.session import build_session

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from modulog.engines.local.closure_relation import ClosureRelation, Given
 from modulog.engines.local.readers import PairsReader
@@ -20,6 +19,7 @@ from modulog.engines.local.reading import Lookup
 from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import Argument, Memory, ModuleId, Read, Relation, Table, Version
 from modulog.engines.spark.expanding import GREATEST, PairsTable
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.relation import BYTES_PER_ID
 from modulog.engines.spark.table import DriverTable, SparkTable

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.accumulators import Accumulator
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 
 from modulog.engines.protocol import Compute, Condition, Failures, Value
 from modulog.engines.spark import keys, values
+from modulog.engines.spark.functions import F
 
 if TYPE_CHECKING:
     from modulog.engines.spark.terms import SparkTerms

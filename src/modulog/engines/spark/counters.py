@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from modulog.engines.local.counters import LocalCounters
 from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import Memory, Table
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.table import WEIGHT, SparkTable
 from modulog.errors import InternalError
 

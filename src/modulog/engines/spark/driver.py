@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
 from modulog.engines.defaults import as_joins
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.table import LocalTable
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.mirrored_terms import MirroredTerms
 from modulog.engines.spark.needs import Needs, expected_rows, most_rows

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
 from modulog.engines.local.structures import KINDS
@@ -27,6 +26,7 @@ from modulog.engines.spark.counters import SparkCounters
 from modulog.engines.spark.driver import Driver
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.expanding import Broadcasts
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Parts
 from modulog.engines.spark.relation import SparkRelation

@@ -17,13 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Observation
-from pyspark.sql import functions as F
 
 from modulog.engines.backend import Signed
 from modulog.engines.protocol import Project, Read
 from modulog.engines.spark import keys, values
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.folders import Folder, file_uri, folder_of
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import DriverTable, SparkTable

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from modulog.engines.backend import Frozen
 from modulog.engines.local.levels import Layer
@@ -25,6 +24,7 @@ from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import ModuleId, Relation, Table
 from modulog.engines.spark.aside import SparkAside
 from modulog.engines.spark.engine import SparkEngine, spark_relation
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Part
 from modulog.engines.spark.table import DriverTable, SparkTable

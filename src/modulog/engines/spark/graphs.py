@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
 from modulog.engines.local import reaching
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.table import SparkTable
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
 from modulog.engines.local.readers import PairsReader
 from modulog.engines.local.reading import Lookup
 from modulog.engines.spark.closure_relation import SparkClosure
 from modulog.engines.spark.expanding import Broadcasts, How
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.table import WEIGHT, DriverTable
 from modulog.storage.pairs import Pairs
 

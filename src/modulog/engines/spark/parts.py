@@ -14,11 +14,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
 
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.protocol import ModuleId
 from modulog.engines.spark.folders import folder_of
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.table import SparkTable
 
 if TYPE_CHECKING:

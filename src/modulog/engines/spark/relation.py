@@ -11,9 +11,9 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Read, Table, Version
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable
 from modulog.errors import InternalError
 

@@ -13,12 +13,12 @@ from functools import reduce
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
 from modulog.engines.defaults import as_joins
 from modulog.engines.spark.computing import SparkValues
 from modulog.engines.spark.expanding import Broadcasts
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.lookups import Frame, Lookups
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import WEIGHT, SparkTable

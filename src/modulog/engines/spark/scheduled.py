@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from modulog.engines.protocol import ModuleId
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.relation import SparkRelation
 
 MUCH = 1_000_000  # known facts that are worth a job not to shuffle

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -51,23 +51,33 @@ def build_session(settings: Mapping[str, str] | None = None) -> SparkSession:
 class LateSession:
     """A session of our own that starts when somebody first needs it: what the driver can do by itself goes without."""
 
+    waiting: ClassVar[LateSession | None] = None
+
     def __init__(self, settings: Mapping[str, str]) -> None:
         self.settings = settings
         self.session: SparkSession | None = None
+        LateSession.waiting = self
 
     def start(self) -> SparkSession:
         """The session, which runs from now on."""
         if self.session is None:
-            self.session = build_session(self.settings)
+            self.session, LateSession.waiting = build_session(self.settings), None
         return self.session
 
     def stop(self) -> None:
-        """Stop it, if it was started."""
+        """Stop it, if it was started; if not it never will be."""
+        LateSession.waiting = None
         if self.session is not None:
             self.session.stop()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.start(), name)
+
+
+def start_late() -> None:
+    """Start the session that waits to be needed, if there is one."""
+    if LateSession.waiting is not None:
+        LateSession.waiting.start()
 
 
 _CONFIGURED = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR")

@@ -17,7 +17,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from modulog.engines.backend import Changed, Kept, Stored
 from modulog.engines.local.changes import write_change
@@ -30,6 +29,7 @@ from modulog.engines.spark.driver import MOST_TERMS
 from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.folders import file_uri
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.hadoop import AS_WRITTEN
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Part

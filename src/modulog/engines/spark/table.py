@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import ModuleId
 from modulog.engines.spark.blocks import SCHEMA, Chunks, Reader, TableBlocks
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.waiting import Staged, Waiting
 from modulog.errors import InternalError
 

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
 
 from modulog.engines.spark.blocks import (
     KNOWN,
@@ -31,6 +30,7 @@ from modulog.engines.spark.blocks import (
     keys_of_blocks,
 )
 from modulog.engines.spark.folders import folder_of
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.numbering import ASSIGNED, PLACES, ROW_BITS, SIZE, TERM, assign, fixed
 from modulog.engines.spark.stored_terms import StoredTerms
 from modulog.errors import InternalError

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, Protocol
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, StructField, StructType
 
 from modulog.engines.spark import keys
+from modulog.engines.spark.functions import F
 from modulog.terms.model import Kind
 
 TURTLE = {"modulog.terms": "turtle"}

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 from pyspark.sql import DataFrame, Observation
-from pyspark.sql import functions as F
 
 from modulog.engines.protocol import ModuleId
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.numbering import ENCODED, SOURCE_BITS, Distinct, Translate
 from modulog.engines.spark.terms import SparkTerms
 

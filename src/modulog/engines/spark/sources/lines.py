@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession, Window
-from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import bad_record, register, shown_path, translated
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.sources.model import Bad, Source, shown_file
 from modulog.engines.spark.sources.parsing import LineParser
 from modulog.terms.arrow import unwrap, wrap

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+
+from modulog.engines.spark.functions import F
 
 
 def quads(frame: DataFrame) -> DataFrame:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import shown_path, translated
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.sources.documents import CsvDocuments, RdfDocuments, read_documents
 from modulog.engines.spark.sources.lines import Lines, read_lines
 from modulog.engines.spark.sources.model import Bad, Source, key_columns

@@ -12,9 +12,9 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import bad_record, register, shown_path, translated
+from modulog.engines.spark.functions import F
 from modulog.engines.spark.keys import column_keys
 from modulog.engines.spark.sources.model import Bad, Source, key_columns, shown_file
 from modulog.errors import DataError
