@@ -39,7 +39,7 @@ def experiments(settings: Settings) -> Iterator[Experiment]:
         given = {"folder": str(folder), "ontology": str(ontology), "reports": str(REPORTS)}
         cores = (1, 2) if scale == max(settings.scales) else (2,)
         pipelines = [Run("Modulog, Spark", n, f"{API}:run", given, repeated=False) for n in cores]
-        if scale == min(settings.scales):
+        if scale == 1:
             for name, options in (
                 ("all to the sink", {"everything": True}),
                 ("executors alone", {"update_limit": 0}),
