@@ -107,9 +107,8 @@ def from_scratch(given: dict[str, list[tuple[Any, ...]]], *changes: dict[str, An
 @pytest.mark.parametrize(
     ("maintenance", "stops"),
     [
-        ("auto", (2, 6, 11)),
+        ("auto", (3, 11)),
         ("dredc", (7,)),
-        ("dred", (4,)),
         ("recompute", (9,)),
     ],
 )
@@ -174,13 +173,13 @@ def test_other_rules_over_stored_facts(spark: Any, saved: Any) -> None:
 
     made = Checkpoints(store, KEY, 1, stored=True)
     with (
-        opened(spark, store, made, program=program, progress=stop, local_limit=0) as r,
+        opened(spark, store, made, program=program, progress=stop) as r,
         pytest.raises(Stopped),
     ):
         r.materialise()
     made = Checkpoints(store, KEY, 1, stored=True)
     assert made.resumed and "0 of" not in made.resumed
-    with opened(spark, store, made, program=program, local_limit=0) as r:
+    with opened(spark, store, made, program=program) as r:
         r.materialise()
         with Reasoner(program) as other:
             for name, rows in given.items():

@@ -34,8 +34,8 @@ class Checkpoints(Committed):
     def __init__(
         self, store: Path, key: Mapping[str, Any], rounds: int = ROUNDS, *, stored: bool = False
     ) -> None:
+        self.kind, self._stored = "recomputation" if stored else "materialisation", stored
         super().__init__(store, key, rounds)
-        self._stored = stored
 
     @property
     def failures(self) -> Failures:

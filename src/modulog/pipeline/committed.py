@@ -43,9 +43,13 @@ class Committed:
     `key` can be said in JSON. `commits` counts those of this process.
     """
 
+    kind: str
+    """What is computed: one kind of work does not go on with what another has left."""
+
     def __init__(self, store: Path, key: Mapping[str, Any], rounds: int = ROUNDS) -> None:
         self.area = store.absolute() / CHECKPOINT
-        self._key, self._every = json.loads(json.dumps(key)), rounds
+        self._expect(key)
+        self._every = rounds
         self._state = self._found()
         self._files: Files = self._state["files"] if self._state is not None else {}
         self.commits = 0
@@ -54,6 +58,9 @@ class Committed:
             self.clear()
         else:
             self._sweep()
+
+    def _expect(self, key: Mapping[str, Any]) -> None:
+        self._key = json.loads(json.dumps({"kind": self.kind, **key}))
 
     @property
     def folder(self) -> str:

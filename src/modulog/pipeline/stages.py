@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from modulog.engines.backend import FactFile
 from modulog.engines.registry import start_spark
+from modulog.errors import DataError
 from modulog.language.model import Predicate
 from modulog.language.printer import print_program
 from modulog.pipeline import incremental
@@ -46,7 +47,11 @@ def run_alone(
 ) -> Run:
     """Run a pipeline while no other runs on its store, with log and report."""
     with recorded(checked.configuration, watch) as record:
-        return record.finished(Runner(checked, record.log, full, spark, streams).run())
+        try:
+            return record.finished(Runner(checked, record.log, full, spark, streams).run())
+        except OSError as error:  # a disk that is full, a file that is gone
+            where = error.filename or checked.configuration.store
+            raise DataError(f"{where}: {error.strerror or error}") from error
 
 
 class Runner:

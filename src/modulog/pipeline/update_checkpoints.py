@@ -26,6 +26,8 @@ class UpdateCheckpoints(Committed):
     False
     """
 
+    kind = "update"
+
     def __init__(self, store: Path, key: Mapping[str, Any], rounds: int = ROUNDS) -> None:
         super().__init__(store, key, rounds)
         self._reached: dict[int, Reached] = {}
@@ -45,7 +47,8 @@ class UpdateCheckpoints(Committed):
     def next(self, key: Mapping[str, Any]) -> None:
         """The update is over and saved, and another begins, with the same reasoner."""
         self.forget()
-        self._key, self._state, self._earlier = dict(key), None, None
+        self._expect(key)
+        self._state = self._earlier = None
         self._reached, self._done, self._rounds = {}, {}, 0
         self._committed, self._cost = perf_counter(), FIRST
 
