@@ -30,8 +30,9 @@ from modulog.engines.spark.functions import F
 from modulog.engines.spark.mirrored import MirroredRelation
 from modulog.engines.spark.parts import Parts
 from modulog.engines.spark.relation import SparkRelation
-from modulog.engines.spark.rules import Compilation, Member, question, rule
+from modulog.engines.spark.rules import Compilation
 from modulog.engines.spark.scheduled import Scheduled, by_source, is_ebbing
+from modulog.engines.spark.shapes import Member, question, rule
 from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable, frame_of
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.waiting import Waiting, encode, identified
