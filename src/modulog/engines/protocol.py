@@ -392,7 +392,9 @@ class Work:
     expr: Expr
     source: ModuleId
     label: object = ""  # what statistics call it
-    rows: int = 0  # how many rows the expression gave, set by the engine
+    rows: int | None = (
+        None  # how many rows the expression gave, set by the engine once it is evaluated, if they are counted
+    )
     seconds: float = 0.0
     there: bool = (
         False  # whether all of the facts held when the update began, which an engine need not look up then
@@ -430,10 +432,11 @@ class Engine(Protocol):
     def table(self, columns: tuple[str, ...], ids: Any) -> Table:
         """A table of the given ids: an array with one row for each column."""
 
-    def run(self, work: Sequence[Work], lazily: bool = False) -> None:
+    def run(self, work: Sequence[Work], lazily: bool = False, counted: bool = False) -> None:
         """Evaluate every piece of work, all over the same versions, and schedule the results.
 
-        `lazily` says that no recursion waits for them: the engine may put the evaluation off until somebody reads.
+        `lazily` says that no recursion waits for them: the engine may put the evaluation off until somebody reads. `counted` says that
+        somebody will ask how many rows each piece gave.
         """
 
     def settle(self) -> None:

@@ -16,6 +16,7 @@ from modulog.maintenance.recompute import recompute
 from modulog.maintenance.statistics import StratumUpdate
 from modulog.maintenance.support import Support
 from modulog.materialisation.materialise import check_limits
+from modulog.materialisation.statistics import RoundStatistics, RuleStatistics
 from modulog.materialisation.strata import NONRECURSIVE, LiveStratum
 from modulog.modules.changes import Variant, due, rederivation
 from modulog.modules.counting import Counting
@@ -165,7 +166,7 @@ class MaintainedStratum:
 
     def _recompute(self, done: StratumUpdate, earlier: Reached | None) -> None:
         done.how = "from scratch"
-        done.rounds += recompute(self.live, self._number, self._checkpoints, earlier)
+        recompute(self.live, done, self._number, self._checkpoints, earlier)
         self._follow()
 
     def _follow(self) -> None:
@@ -207,14 +208,19 @@ class MaintainedStratum:
 
     def _close(self, closure: ExactClosure, done: StratumUpdate) -> None:
         """Only what a change can touch, or everything if that is hardly more; what is represented follows by itself."""
-        if not closure.relation.listed:
+        began, relation, rows = perf_counter(), closure.relation, None
+        if relation.listed:
+            done.expect(*closure.estimate())
+            everything = self.method == "auto" and done.better_anew(FEW)
+            if everything:
+                done.how = "from scratch"
+            closure.maintain(everything)
+            rows = relation.size("gone") + relation.size("come")
+        else:
             closure.maintain()
-            return
-        done.expect(*closure.estimate())
-        everything = self.method == "auto" and done.better_anew(FEW)
-        if everything:
-            done.how = "from scratch"
-        closure.maintain(everything)
+        seconds = perf_counter() - began
+        rule = RuleStatistics(closure.label, rows, seconds)
+        done.evaluated.append(RoundStatistics(rows or 0, seconds, [rule]))
 
     def _overdelete(self, done: StratumUpdate, earlier: Reached | None) -> bool:
         """Lines 21 to 30; False if so much goes that computing the stratum again is cheaper."""
@@ -222,7 +228,7 @@ class MaintainedStratum:
         changed = [w for module in self.modules for w in module.diff(-1)]
         changed += earlier.work(self.changing, True, NONRECURSIVE) if earlier else ()
         first = not changed
-        while self._round([*work, *changed], True, first):
+        while self._round(done, [*work, *changed], True, first):
             first, changed = False, []
             done.rounds += 1
             self._checkpoints.reached(self._number, self.kept)
@@ -240,20 +246,21 @@ class MaintainedStratum:
         work += [e.work() for e in due(self._again)]
         work += [w for module in self.modules for w in (*module.rederive(), *module.diff(1))]
         work += earlier.work(self.changing, False, NONRECURSIVE) if earlier else ()
-        while self._round(work, False):
+        while self._round(done, work, False):
             done.rounds += 1
             self._checkpoints.reached(self._number, self.kept)
             done.added += sum(r.size("delta") for r in self.changing)
             check_limits([self.live.plan], done.rounds, done.added, self.switches)
             work = [w for module in self.modules for w in module.add()]
 
-    def _round(self, work: Sequence[Work], leaving: bool, first: bool = False) -> int:
+    def _round(self, done: StratumUpdate, work: Sequence[Work], leaving: bool, first: bool = False) -> int:
         """Evaluate the work, let Δ join D or A, and derive the next Δ, without the facts that have support (E1).
 
         `first` says that the work is what nonrecursive clauses lost, and nothing else.
         """
+        began, actions = perf_counter(), self.engine.actions
         if work:
-            self.engine.run(work)
+            self.engine.run(work, counted=True)
         for relation in self.changing:
             relation.merge()
         if not work:
@@ -261,4 +268,7 @@ class MaintainedStratum:
         new = sum([relation.derive(leaving) for relation in self.changing])
         if new and leaving and self.method != "dred":
             new = sum([support.spare(first) for support in self._support])
+        rules = [RuleStatistics(w.label, w.rows, w.seconds) for w in work]
+        seconds, actions = perf_counter() - began, self.engine.actions - actions
+        done.evaluated.append(RoundStatistics(new, seconds, rules, actions))
         return new

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from modulog.materialisation.statistics import RoundStatistics
+
 
 @dataclass(slots=True)
 class StratumUpdate:
@@ -19,6 +21,7 @@ class StratumUpdate:
     added: int = 0  # rederived or new
     rounds: int = 0
     seconds: float = 0.0
+    evaluated: list[RoundStatistics] = field(default_factory=list)  # what its rules gave, round by round
 
     def expect(self, incremental: float, scratch: float) -> None:
         """Note how many facts each way is expected to look at."""

@@ -162,6 +162,7 @@ class Run:
         self.modules = [module for stratum in strata for module in stratum.modules]
         self.statistics = StratumStatistics(tuple(map(str, predicates)), bool(self.modules))
         self.finished = False
+        self._late: list[tuple[RuleStatistics, Work]] = []  # rules whose rows will be known later
 
     @property
     def kept(self) -> list[Relation]:
@@ -196,11 +197,12 @@ class Run:
         """Evaluate the work, let Δ join I, and derive the next Δ: how many facts it has, and how many external ones."""
         began, actions = perf_counter(), self.facts.engine.actions
         work = list(asked)  # decomposed rules evaluate their nodes first, and that is part of the round
-        self.facts.engine.run(work, lazily=not self.modules)
+        self.facts.engine.run(work, lazily=not self.modules, counted=True)
         for relation in (*self.relations, *self.external):
             relation.merge()
         new, external = (sum([r.derive() for r in group]) for group in (self.relations, self.external))
         rules = [RuleStatistics(w.label, w.rows, w.seconds) for w in work]
+        self._late += [(rule, w) for rule, w in zip(rules, work, strict=True) if w.rows is None]
         seconds, actions = perf_counter() - began, self.facts.engine.actions - actions
         self.statistics.rounds.append(RoundStatistics(new, seconds, rules, actions))
         return new, external
@@ -210,7 +212,10 @@ class Run:
         return sum(tree.bytes for stratum in self.strata for tree in stratum.all_trees)
 
     def recount(self) -> None:
-        """Replace the guesses for rounds that were put off by the facts that came of them."""
+        """Replace the guesses for rounds that were put off by the facts and rows that came of them."""
+        for rule, work in self._late:
+            rule.rows = work.rows
+        self._late = []
         if not self.modules and self.statistics.rounds:
             self.statistics.rounds[0].facts = sum(relation.size("all") for relation in self.relations)
 

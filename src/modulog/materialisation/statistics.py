@@ -10,10 +10,13 @@ from modulog.engines.protocol import Failures, Memory
 
 @dataclass(slots=True)
 class RuleStatistics:
-    """One evaluation of a rule in a round: the rows it gave, with those that were known, and the time it took."""
+    """One evaluation of a rule in a round: the rows it gave, with those that were known, and the time it took.
+
+    Rows of a rule that was put off are None until it is evaluated. Without seconds of its own it was evaluated together with others.
+    """
 
     label: object
-    rows: int
+    rows: int | None
     seconds: float
 
     @property
@@ -51,7 +54,7 @@ class StratumStatistics:
         found: dict[str, RuleStatistics] = {}
         for item in (rule for r in self.rounds for rule in r.rules):
             total = found.setdefault(item.rule, RuleStatistics(item.label, 0, 0.0))
-            total.rows += item.rows
+            total.rows = None if total.rows is None or item.rows is None else total.rows + item.rows
             total.seconds += item.seconds
         return found
 

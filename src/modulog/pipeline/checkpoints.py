@@ -94,6 +94,8 @@ class Checkpoints(Committed):
         frozen = self._backend.freeze([*explicit.values(), *kept], changing)
         if frozen is None:
             return
+        for run in self._runs:
+            run.recount()
         content = {
             "explicit": [[p.name, p.arity] for p in explicit],
             "strata": [{"finished": run.finished, **_record(run.statistics)} for run in self._runs],

@@ -21,7 +21,7 @@ from typing import Any
 from modulog.errors import DataError, ModulogError
 from modulog.formats.writing import replacing
 from modulog.maintenance.statistics import UpdateStatistics
-from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, Statistics
+from modulog.materialisation.statistics import RoundStatistics, Statistics
 from modulog.pipeline.configuration import Configuration
 from modulog.pipeline.report import report
 from modulog.pipeline.run import Run, Watch
@@ -155,29 +155,20 @@ def _set(given: Any) -> dict[str, Any]:
 def described(statistics: Statistics) -> dict[str, Any]:
     """What a materialisation did, by stratum and rule, as JSON can say it.
 
-    Rules that Spark evaluates together share the seconds of their round; what each of them gave is not known.
+    Rules that Spark evaluates together share the seconds of their round, and those that it puts off also the seconds of their evaluation.
 
     >>> from modulog import Reasoner
     >>> found = described(Reasoner("q(?x) :- p(?x) . p(a) .").materialise())
     >>> [stratum["predicates"] for stratum in found["strata"]], found["rules"][0]["rule"], found["rules"][0]["rows"]
     ([['q/1']], 'q(?x) :- p(?x) .', 1)
     """
-    rules: dict[str, dict[str, Any]] = {}
-    for round_ in (r for stratum in statistics.strata for r in stratum.rounds):
-        for rule, seconds in _shares(round_):
-            total = rules.setdefault(
-                rule.rule, {"rule": rule.rule, "rounds": 0, "rows": None, "seconds": 0.0}
-            )
-            total["rounds"] += 1
-            total["seconds"] += seconds
-            if rule.seconds:
-                total["rows"] = (total["rows"] or 0) + rule.rows
     others = (("explicit facts, encoded", statistics.loading), ("evaluated late", statistics.late))
     strata = [
         *(_summed([name], [part], part.seconds) for name, part in others if part.actions),
         *(_summed(s.predicates, s.rounds, s.seconds) for s in statistics.strata),
     ]
-    return {"strata": strata, "rules": sorted(rules.values(), key=lambda rule: -rule["seconds"])}
+    rounds = [r for stratum in statistics.strata for r in stratum.rounds]
+    return {"strata": strata, "rules": _by_rule(rounds, statistics.late.seconds)}
 
 
 def _summed(names: Sequence[str], rounds: Sequence[RoundStatistics], seconds: float) -> dict[str, Any]:
@@ -192,13 +183,29 @@ def _summed(names: Sequence[str], rounds: Sequence[RoundStatistics], seconds: fl
     }
 
 
-def _shares(round_: RoundStatistics) -> Iterator[tuple[RuleStatistics, float]]:
-    """The rules of a round with their seconds: their own, or an equal share of what is left."""
-    together = sum(not rule.seconds for rule in round_.rules)
-    rest = max(0.0, round_.seconds - sum(rule.seconds for rule in round_.rules))
-    yield from ((rule, rule.seconds or rest / together) for rule in round_.rules)
+def _by_rule(rounds: Sequence[RoundStatistics], late: float = 0.0) -> list[dict[str, Any]]:
+    """What each rule gave in all rounds, and its seconds: its own, or an equal share of its round's and, if it was put off, of the late ones."""
+    put_off = sum(not rule.seconds for r in rounds for rule in r.rules if not r.actions)
+    found: dict[str, dict[str, Any]] = {}
+    for round_ in rounds:
+        together = sum(not rule.seconds for rule in round_.rules)
+        rest = max(0.0, round_.seconds - sum(rule.seconds for rule in round_.rules))
+        for rule in round_.rules:
+            later = 0.0 if round_.actions else late / max(put_off, 1)
+            total = found.setdefault(
+                rule.rule, {"rule": rule.rule, "rounds": 0, "rows": 0, "seconds": 0.0, "shared": False}
+            )
+            total["rounds"] += 1
+            total["rows"] = None if None in (total["rows"], rule.rows) else total["rows"] + rule.rows
+            total["seconds"] += rule.seconds or rest / together + later
+            total["shared"] |= not rule.seconds
+    found.pop("", None)  # what is no rule: facts that an earlier run had found
+    return sorted(found.values(), key=lambda rule: -rule["seconds"])
 
 
 def described_update(statistics: UpdateStatistics) -> dict[str, Any]:
-    """How an update brought each stratum up to date, as JSON can say it."""
-    return {"updates": [asdict(stratum) for stratum in statistics.strata]}
+    """How an update brought each stratum up to date, and what rules gave, as JSON can say it."""
+    strata = [asdict(replace(stratum, evaluated=[])) for stratum in statistics.strata]
+    for stratum in strata:
+        del stratum["evaluated"]
+    return {"updates": strata, "rules": _by_rule([r for s in statistics.strata for r in s.evaluated])}

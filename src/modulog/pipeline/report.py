@@ -45,7 +45,7 @@ def report(events: Sequence[Event]) -> str:
         _section("Stages", _stages(events)),
         _section("Strata", _strata(known.get("strata", ()))),
         _section("Updates", _updates(events)),
-        _section("Rules", _rules(known.get("rules", ()))),
+        _section("Rules", _rules(notes)),
         _section("Net change", _change(end)),
         _section("Sinks", _table(("part", "#rows"), end.get("written", {}).items())),
         _section("Plan", f"<pre>{escape(known['plan'])}</pre>" if known.get("plan") else ""),
@@ -134,11 +134,27 @@ def _updates(events: Sequence[Event]) -> str:
     return _table((*heads, "="), [(*row, row[-1]) for row in rows])
 
 
-def _rules(rules: Sequence[Event]) -> str:
-    rows = [(r["rule"], r["rounds"], r["rows"], r["seconds"], r["seconds"]) for r in rules]
+def _rules(notes: Sequence[Event]) -> str:
+    """What each rule did, in all updates together if there were several."""
+    found: dict[str, dict[str, Any]] = {}
+    for rule in (rule for note in notes for rule in note.get("rules", ())):
+        total = found.setdefault(rule["rule"], {"rounds": 0, "rows": 0, "seconds": 0.0, "shared": False})
+        for name in ("rounds", "rows", "seconds"):
+            total[name] = None if None in (total[name], rule[name]) else total[name] + rule[name]
+        total["shared"] |= rule.get("shared", False)
+    rows = [
+        (
+            name,
+            r["rounds"],
+            r["rows"],
+            f"{_text(r['seconds'])} shared" if r["shared"] else r["seconds"],
+            r["seconds"],
+        )
+        for name, r in sorted(found.items(), key=lambda pair: -pair[1]["seconds"])
+    ]
     told = (
         "Rows are what a rule gave before known facts and repetitions were left out. Rules that Spark evaluates together share the seconds of their "
-        "round evenly; their rows are not counted apart."
+        "round evenly, and so do rules that it puts off and evaluates late."
     )
     return _table(("`rule", "#times", "#rows", "#seconds", "="), rows, told)
 

@@ -266,7 +266,7 @@ class Runner:
                 change = reasoner.update(delete=step.delete, add=step.add)
                 names = (*change.added, *change.deleted)
                 self.watch.note(added=change.added, deleted=change.deleted, ignored=change.ignored)
-                self.watch.note(**described_update(change.statistics))
+                self.watch.note(plan=str(reasoner.plan()), **described_update(change.statistics))
             if change:
                 self._note_change(change)
         behind = tuple(sorted({*self.state.behind, *names}))

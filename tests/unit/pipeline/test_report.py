@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from modulog.errors import DataError
+from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, Statistics, StratumStatistics
 from modulog.pipeline.configuration import Configuration, Sink, Source
-from modulog.pipeline.log import recorded
+from modulog.pipeline.log import described, recorded
 from modulog.pipeline.report import report
 from modulog.pipeline.run import Run, Unwatched
 from modulog.store.locks import lock_for_running
@@ -63,7 +64,10 @@ def run_once(store: Path) -> Run:
             watch.note(source=NASTY)
         with watch.stage("update"):
             watch(1, 2, "p", 0, 7)
-            rules = [{"rule": RULE, "rounds": 2, "rows": 40, "seconds": 1.5}]
+            rules = [
+                {"rule": RULE, "rounds": 2, "rows": 40, "seconds": 1.5},
+                {"rule": "p(?x) :- q(?x) .", "rounds": 1, "rows": 0, "seconds": 0.25, "shared": True},
+            ]
             watch.note(
                 strata=[{"predicates": ["p/1"], "rounds": 2, "facts": 7, "seconds": 1.5}],
                 rules=rules,
@@ -100,10 +104,24 @@ def test_log_and_report(tmp_path: Path) -> None:
         "Plan",
         "Configuration",
         "out/p.parquet",
+        "0.25 shared",
     ):
         assert any(wanted in part for part in page.texts), wanted
     assert not re.search(r"https?:|url\(|@import", text)
     assert report(found) == text
+
+
+def test_seconds_and_rows_by_rule() -> None:
+    """Rules that were evaluated together share what is left of their round, and those that were put off what came late."""
+    rounds = [
+        RoundStatistics(5, 4.0, [RuleStatistics("a", 7, 1.0), RuleStatistics("b", 2, 0.0)], actions=1),
+        RoundStatistics(3, 0.5, [RuleStatistics("b", 3, 0.0), RuleStatistics("c", 0, 0.0)]),
+        RoundStatistics(1, 0.5, [RuleStatistics("a", None, 0.5)]),
+    ]
+    late = RoundStatistics(0, 2.0, actions=1)
+    found = described(Statistics([StratumStatistics(("p/1",), False, rounds)], late=late))["rules"]
+    told = {r["rule"]: (r["rounds"], r["rows"], r["seconds"], r["shared"]) for r in found}
+    assert told == {"a": (2, None, 1.5, False), "b": (2, 5, 3.0 + 1.25, True), "c": (1, 0, 1.25, True)}
 
 
 def test_failure_is_told(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class LocalEngine:
         """How often, so far, values could not be compared or had no result."""
         return self.compiler.failures
 
-    def run(self, work: Sequence[p.Work], lazily: bool = False) -> None:
+    def run(self, work: Sequence[p.Work], lazily: bool = False, counted: bool = False) -> None:
         for item in work:
             began = perf_counter()
             item.rows = self._run(item)

@@ -34,6 +34,7 @@ from modulog.engines.spark.rules import Compilation
 from modulog.engines.spark.scheduled import Scheduled, by_source, is_ebbing
 from modulog.engines.spark.shapes import Member, question, rule
 from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable, frame_of
+from modulog.engines.spark.tallies import Sketches, Tally
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.waiting import Waiting, encode, identified
 from modulog.errors import NotSupported
@@ -70,7 +71,7 @@ class SparkEngine:
         self.scheduled: list[Scheduled] = []
         self.staged: list[Waiting] = []
         self.held: list[tuple[SparkRelation, KeyTable, p.ModuleId]] = []
-        self.values = SparkValues(spark, terms)
+        self.values, self.sketches = SparkValues(spark, terms), Sketches(spark)
         self.lazily = False
 
     @property
@@ -114,7 +115,7 @@ class SparkEngine:
 
     # ---- Rounds
 
-    def run(self, work: Sequence[p.Work], lazily: bool = False) -> None:
+    def run(self, work: Sequence[p.Work], lazily: bool = False, counted: bool = False) -> None:
         if self.driver.takes((item.expr for item in work), {spark_relation(item.relation) for item in work}):
             self.driver.run(work)
             return
@@ -128,14 +129,18 @@ class SparkEngine:
             apart = item.source if spark_relation(item.relation).by_source else None
             groups.setdefault((found.shape, apart), []).append((item, found))
         for group in groups.values():
-            frame = self._compile([found for _, found in group]).heads()
-            heads: dict[SparkRelation, p.ModuleId] = {
-                spark_relation(item.relation): item.source for item, _ in group
-            }
-            self.schedule(next(iter(heads)).arity, frame, heads)
+            self._plan([item for item, _ in group], [found for _, found in group], counted)
 
-    def _compile(self, group: Sequence[Member]) -> Compilation:
-        return Compilation(self.spark, group, self.facts, self.values, self.broadcasts, self.broadcast_limit)
+    def _plan(self, work: Sequence[p.Work], members: Sequence[Member], counted: bool) -> None:
+        """Schedule rules of one shape."""
+        heads: dict[SparkRelation, p.ModuleId] = {spark_relation(w.relation): w.source for w in work}
+        tally = Tally(self.sketches, work) if counted else None
+        frame = self._compile(members, tally).heads()
+        self.scheduled.append(Scheduled(next(iter(heads)).arity, frame, heads, tally=tally))
+
+    def _compile(self, group: Sequence[Member], tally: Tally | None = None) -> Compilation:
+        limit = self.broadcast_limit
+        return Compilation(self.spark, group, self.facts, self.values, self.broadcasts, limit, tally)
 
     @property
     def failures(self) -> p.Failures:
@@ -239,11 +244,14 @@ class SparkEngine:
     def _derive(self, arity: int, group: Sequence[Scheduled], leaving: bool) -> None:
         heads = {relation: source for found in group for relation, source in found.heads.items()}
         numbers = {relation.number for relation in heads}
+        tallies = [found.tally for found in group if found.tally is not None]
         new = reduce(DataFrame.unionByName, [found.frame for found in group])
         if len(group) > 1 or not group[0].distinct:
             new = new.distinct()
         there = [relation for relation in heads if relation.size("after")]
         if leaving and not there:
+            for tally in tallies:
+                tally.skip()
             return
         if there:
             known = reduce(DataFrame.unionByName, [relation.frame("after") for relation in there])
@@ -256,9 +264,11 @@ class SparkEngine:
             before = reduce(DataFrame.unionByName, [relation.frame("delta") for relation in earlier])
             new = new.join(before, new.columns, "left_anti")
         if self.lazily:
-            part = self.parts.put_off(arity, new, numbers, self._guess())
+            part = self.parts.put_off(arity, new, numbers, self._guess(), tallies)
         else:
             part = self.parts.write(arity, new, numbers)
+            for tally in tallies:
+                tally.take()
         sources = set(heads.values())
         part.source = sources.pop() if len(sources) == 1 else None
         for relation in heads:

@@ -23,6 +23,7 @@ from modulog.engines.spark.table import SparkTable
 
 if TYPE_CHECKING:
     from modulog.engines.spark.relation import SparkRelation
+    from modulog.engines.spark.tallies import Tally
 
 DEAD = 8  # facts that may be left for each one that is dead, before the dead are taken out
 MANY = 8  # parts of one relation that are read as they are
@@ -43,6 +44,7 @@ class Part:
     guess: int = 1
     relations: set[int] = field(default_factory=set)
     source: ModuleId | None = None
+    tallies: list[Tally] = field(default_factory=list)  # who asks how many rows a plan has
 
     def count(self, number: int) -> int:
         """How many facts of a relation it holds; a guess above zero while it is only a plan."""
@@ -156,9 +158,11 @@ class Parts:
         self.shared.append((weakref.ref(table), {part.path for part in parts}))
         return table
 
-    def put_off(self, arity: int, frame: DataFrame, relations: set[int], guess: int) -> Part:
+    def put_off(
+        self, arity: int, frame: DataFrame, relations: set[int], guess: int, tallies: list[Tally]
+    ) -> Part:
         """A part that is evaluated when somebody needs it."""
-        part = Part(arity, frame, None, None, guess, set(relations))
+        part = Part(arity, frame, guess=guess, relations=set(relations), tallies=tallies)
         self.lazy.append(part)
         return part
 
@@ -168,13 +172,16 @@ class Parts:
         for arity in sorted({part.arity for part in waiting}):
             group = [part for part in waiting if part.arity == arity]
             numbers = {n for part in group for n in part.relations}
-            whole = self.write(
-                arity, reduce(DataFrame.union, [part.read(part.relations) for part in group]), numbers
-            )
+            frames = [part.read(part.relations) for part in group]
+            whole = self.write(arity, reduce(DataFrame.union, frames), numbers)
             assert whole.counts is not None
             for part in group:
                 part.frame, part.path = whole.frame, whole.path
                 part.counts = {n: c for n, c in whole.counts.items() if n in part.relations}
+        for part in waiting:
+            for tally in part.tallies:
+                tally.take()
+            part.tallies = []
 
     def compact(self, relation: SparkRelation) -> None:
         """Put the parts of a relation that has many into one; parts nobody reads any more are deleted."""

@@ -19,6 +19,7 @@ from modulog.engines.spark.functions import F
 from modulog.engines.spark.lookups import Frame, Lookups
 from modulog.engines.spark.shapes import Member
 from modulog.engines.spark.table import WEIGHT, SparkTable
+from modulog.engines.spark.tallies import Tally
 
 RULE = "_rule"
 
@@ -34,8 +35,9 @@ class Compilation:
         values: SparkValues,
         broadcasts: Broadcasts,
         broadcast_limit: int,
+        tally: Tally | None = None,
     ) -> None:
-        self.members, self.facts, self.values = members, facts, values
+        self.members, self.facts, self.values, self.tally = members, facts, values, tally
         self.lookups, self.broadcast_limit = Lookups(spark, broadcasts, self._name), broadcast_limit
         parameters = list(zip(*(m.parameters for m in members), strict=True))
         self.varying = [k for k, column in enumerate(parameters) if len(set(column)) > 1]
@@ -44,18 +46,26 @@ class Compilation:
         self.next_parameter = self.next_read = 0
         self.rules: DataFrame | None = None
         if self.varying:
-            rows = [(r, *(m.parameters[k] for k in self.varying)) for r, m in enumerate(members)]
+            named = zip(tally.numbers if tally else range(len(members)), members, strict=True)
+            rows = [(r, *(m.parameters[k] for k in self.varying)) for r, m in named]
             schema = ", ".join(f"`{name}` bigint" for name in (RULE, *map(_parameter, self.varying)))
             self.rules = F.broadcast(spark.createDataFrame(rows, schema))
 
     def heads(self) -> DataFrame:
-        """Rows (p, c0, c1, …) for the relations of the heads."""
+        """Rows (p, c0, c1, …) for the relations of the heads; the tally counts them."""
         expr = self.members[0].expr
         assert isinstance(expr, p.Project)
         body = self.evaluate(expr.child)
+        varies = self.next_parameter in self.varying
         target = self._parameter().cast("int").alias("p")
         columns = [self._value(a).cast("long").alias(f"c{j}") for j, a in enumerate(expr.args)]
-        return body.frame.select(target, *columns)
+        if self.tally is None or not self.tally.watches:
+            return body.frame.select(target, *columns)
+        # Spark does not look through what counts: only columns that are needed pass, and a literal stays outside.
+        rule = None if self.rules is None else RULE
+        passing = [*columns, *([target] if varies else []), *([F.col(RULE)] if rule else [])]
+        counted = self.tally.watch(body.frame.select(*passing), rule)
+        return counted.select("p" if varies else target, *(f"c{j}" for j in range(len(columns))))
 
     def answers(self) -> Frame:
         """The rows of the expression, the columns named by its variables."""

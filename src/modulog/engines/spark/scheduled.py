@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from modulog.engines.protocol import ModuleId
 from modulog.engines.spark.functions import F
 from modulog.engines.spark.relation import SparkRelation
+from modulog.engines.spark.tallies import Tally
 
 MUCH = 1_000_000  # known facts that are worth a job not to shuffle
 EBB = 20  # times the facts of the last round
@@ -23,6 +24,7 @@ class Scheduled:
     frame: DataFrame
     heads: dict[SparkRelation, ModuleId]
     distinct: bool = False
+    tally: Tally | None = None
 
 
 def by_source(scheduled: list[Scheduled]) -> Iterator[list[Scheduled]]:
