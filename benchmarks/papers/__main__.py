@@ -12,12 +12,13 @@ from benchmarks.harness import run_once
 from benchmarks.papers.case import Settings
 from benchmarks.papers.cases import cases
 from benchmarks.papers.journal import Journal
-from benchmarks.papers.writing import write_report
+from benchmarks.papers.writing import write_report, write_summary
 from benchmarks.report import machine
 
 FOLDER = Path(__file__).resolve().parent.parent
-LINES = FOLDER / "results" / "papers.jsonl"
 REPORT = FOLDER / "report"
+LINES = REPORT / "papers.jsonl"
+README = FOLDER.parent / "README.md"
 OVERHEAD = 60.0
 GB = 1_000_000_000
 
@@ -31,6 +32,8 @@ def main(arguments: list[str] | None = None) -> None:
             measure(journal, options, options.data or Path(temporary))
     for path in write_report(journal, options.out):
         print(path)
+    if options.out == REPORT:
+        write_summary(journal, README)
 
 
 def measure(journal: Journal, options: argparse.Namespace, data: Path) -> None:

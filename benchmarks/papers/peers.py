@@ -1,4 +1,4 @@
-"""Other systems on the papers' data: Nemo, clingo and DuckDB by rules, reasonable and owlrl by an ontology; and Modulog on Spark."""
+"""Other systems on the papers' data: Nemo, clingo and DuckDB by rules, reasonable and owlrl by an ontology; and Modulog on Spark, as it is and by executors alone."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,13 +36,14 @@ def cases(settings: Settings, size: int) -> Iterator[Case]:
             workload = replace(workload, sql={"rules": (CLOSURE,)})
         folder = workload.write(settings.data / f"papers-peers-{benchmark}-{size}")
         small = warm.write(settings.data / f"papers-peers-{benchmark}-warm")
-        spark, _ = runs.spark(folder, small)
         peers = (
+            _on_spark("Modulog, Spark", folder, small),
+            _on_spark("Modulog, executors", folder, small, local_limit=0),
             *runs.nemo(folder),
             *runs.clingo(folder),
             *runs.duckdb(folder, threads=(1,))[: len(workload.sql)],
         )
-        for run in (_listed(folder, small), spark, *peers):
+        for run in (_listed(folder, small), *peers):
             yield _case(benchmark, len(workload), run)
     if settings.wants("peers", ONTOLOGY):
         asked = HarnessSettings((size,), settings.time_limit, 1, 0.0, settings.data)
@@ -55,6 +56,11 @@ def _listed(folder: Path, warm: Path) -> Run:
     """Modulog with all facts listed, as the others list them."""
     given = {"folder": str(folder), "warm": str(warm), "modules": "auto", "from_facts": False}
     return Run("Modulog", 1, "benchmarks.systems.maintenance_api:materialise", given)
+
+
+def _on_spark(system: str, folder: Path, warm: Path, **limits: int) -> Run:
+    given = {"folder": str(folder), "warm": str(warm), "storage": "plain", **limits}
+    return Run(system, 2, "benchmarks.systems.modulog_spark:materialise", given)
 
 
 def _case(benchmark: str, facts: int, run: Run) -> Case:

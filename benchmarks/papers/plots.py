@@ -12,24 +12,25 @@ PLOTTED = (SECONDS, PEAK, RESTING)
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A chart with its name."""
+    """A chart with its name and that of the table it belongs to."""
 
+    group: str
     title: str
     svg: str
 
 
 def plots(journal: Journal) -> Iterator[Plot]:
-    """Yield one chart for each table, benchmark, task and metric that has measurements at two sizes or more."""
+    """Yield one chart for each table, benchmark, task and metric that has measurements at two sizes or more, but for the many queries."""
     for table in (*TABLES.values(), PEERS, CHANGES):
         names = dict.fromkeys((r.benchmark, r.task) for r in journal.records.values() if r.table == table.key)
-        for benchmark, task in names:
+        for benchmark, task in names if table is not TABLES["storage 3"] else ():
             for metric in PLOTTED:
                 drawn = (_series(journal, table, benchmark, task, t, metric) for t in table.techniques)
                 lines = [line for line in drawn if line is not None]
                 if any(len(line.points) > 1 for line in lines):
                     title = f"{benchmark}: {task}, {metric}" + (", other systems" if table is PEERS else "")
                     x = "facts changed" if table is CHANGES else "facts given"
-                    yield Plot(title, chart(title, x, metric, lines))
+                    yield Plot(table.title, title, chart(title, x, metric, lines))
 
 
 def _series(

@@ -7,6 +7,16 @@ from benchmarks.papers.figures import DATASETS, FIGURES, PEERS, SECONDS, TABLES,
 from benchmarks.papers.journal import Journal, Record, agreeing
 
 NOT_MEASURED = "not measured"
+SIZES = "Our figures are those of the largest size at which the time limit let both be compared; what it cut off is a bound."
+SUMMARY = (
+    ("modular 1", "materialisation"),
+    ("modular 2", "small deletions"),
+    ("hypertree 2", "materialisation"),
+    ("hypertree 2", "small deletions"),
+    ("storage 1", "first insertion"),
+    ("storage 2", "materialisation"),
+)
+"""Tables and tasks that stand for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +30,7 @@ class Sheet:
 
 
 def sheets(journal: Journal) -> Iterator[Sheet]:
-    """Yield a summary, then every table of the papers; what has not been measured says so."""
-    yield _summary(journal)
+    """Yield every table of the papers, then other systems; what has not been measured says so."""
     for table in (*TABLES.values(), PEERS):
         # Several techniques and metrics side by side would be too wide to be read.
         apart = len(table.techniques) > 1 and len(table.metrics) > 1
@@ -31,24 +40,30 @@ def sheets(journal: Journal) -> Iterator[Sheet]:
             yield _peers(part, journal) if table is PEERS else _sheet(part, journal)
 
 
-def _summary(journal: Journal) -> Sheet:
-    """For every table of times, how many times faster the papers' last technique is than the first, there and here."""
+def summary(journal: Journal) -> Sheet:
+    """How many times faster the last technique of every table is than its first, in the papers and here."""
     rows = []
-    for table in TABLES.values():
-        if SECONDS not in table.metrics or len(table.techniques) < 2:
-            continue
-        part = replace(table, metrics=(SECONDS,), techniques=(table.techniques[0], table.techniques[-1]))
-        for benchmark, task, *_, first, last, paper, ours in _sheet(part, journal).rows:
-            what = f"{part.techniques[-1]} beside {part.techniques[0]}"
-            rows.append((benchmark, task, what, paper, ours, f"{first} and {last} s"))
-    columns = "benchmark", "task", "technique", "paper: times faster", "ours: times faster", "ours: seconds"
-    rows = [row for row in rows if not row[1].startswith(("TC Q", "U Q"))]  # too many, and all of them short
-    return Sheet("In short", columns, tuple(rows), ("At the largest size that was measured on our side.",))
+    for key, task in SUMMARY:
+        table = TABLES[key]
+        first, last = table.techniques[0], table.techniques[-1]
+        part = replace(table, metrics=(SECONDS,), techniques=(first, last))
+        for benchmark, done, size, *_, slow, fast, paper, ours in _sheet(part, journal).rows:
+            if done == task:
+                rows.append((benchmark, f"{task}, {last} beside {first}", paper, ours, size, slow, fast))
+    columns = ("benchmark", "task", "paper: times faster", "ours: times faster", "ours: facts given")
+    return Sheet("In short", (*columns, "ours: seconds without", "ours: seconds with"), tuple(rows), (SIZES,))
+
+
+def beside_others(journal: Journal) -> Sheet:
+    """Seconds of all systems, for each benchmark at the largest size that another system managed, too."""
+    sheet = _peers(replace(PEERS, metrics=(SECONDS,)), journal)
+    largest = {row[0]: row for row in sheet.rows if len([c for c in row[3:] if c[0].isdigit()]) > 1}
+    return replace(sheet, rows=tuple(largest.values()))
 
 
 def _sheet(table: PaperTable, journal: Journal) -> Sheet:
     baseline, *others = table.techniques
-    columns = ["benchmark", "task"]
+    columns = ["benchmark", "task", "ours: facts"]
     for metric in table.metrics:
         names = [f"{technique}, {metric}" for technique in table.techniques] if others else [metric]
         columns += [f"{side}: {name}" for side in ("paper", "ours") for name in names]
@@ -64,12 +79,9 @@ def _sheet(table: PaperTable, journal: Journal) -> Sheet:
 
 
 def _row(table: PaperTable, benchmark: str, task: str, journal: Journal) -> tuple[str, ...]:
-    found = {t: _largest(journal, table.key, benchmark, task, t) for t in table.techniques}
-    # Times of different sizes cannot be compared with each other, nor those of different answers.
-    size = max((record.facts for record in found.values() if record is not None), default=0)
-    ours = [r if (r := found[t]) is not None and r.facts == size else None for t in table.techniques]
+    size, ours = _largest(journal, table, benchmark, task)
     agreed = agreeing(record for record in ours if record is not None)
-    cells = [benchmark, task]
+    cells = [benchmark, task, f"{size:,}" if size else "–"]
     for metric in table.metrics:
         paper = [FIGURES.get((table.key, benchmark, task, t, metric)) for t in table.techniques]
         measured = [_value(record, metric, agreed) for record in ours]
@@ -108,14 +120,31 @@ def _peers(table: PaperTable, journal: Journal) -> Sheet:
         )
     if not rows:
         rows.append((NOT_MEASURED, *["–"] * (len(columns) - 1)))
-    return Sheet(
-        table.title, tuple(columns), tuple(rows), ("Modulog has one core, on Spark two; all others one.",)
-    )
+    return Sheet(table.title, tuple(columns), tuple(rows), (PEERS.note,))
 
 
-def _largest(journal: Journal, *name: str) -> Record | None:
-    """The record of the largest size, which comes nearest to the papers'."""
-    return next(reversed([r for r in journal.named(*name) if r.system == "Modulog"]), None)
+def _largest(
+    journal: Journal, table: PaperTable, benchmark: str, task: str
+) -> tuple[int, list[Record | None]]:
+    """The size that comes nearest to the papers' of those at which the first technique can be compared with the last, and what each did there.
+
+    Times of different sizes cannot be compared with each other. Without such a size it is the largest of all.
+    """
+    by_size: dict[int, dict[str, Record]] = {}
+    for technique in table.techniques:
+        for record in journal.named(table.key, benchmark, task, technique):
+            if record.system == "Modulog":
+                by_size.setdefault(record.facts, {})[technique] = record
+    sizes = sorted(by_size, reverse=True)
+    size = next((s for s in sizes if _is_comparable(table, by_size[s])), max(sizes, default=0))
+    return size, [by_size.get(size, {}).get(technique) for technique in table.techniques]
+
+
+def _is_comparable(table: PaperTable, found: dict[str, Record]) -> bool:
+    first, last = found.get(table.techniques[0]), found.get(table.techniques[-1])
+    if first is None or last is None:
+        return False
+    return last.problem is None and (first.problem is None or first.bound > 0)
 
 
 def _value(record: Record | None, metric: str, agreed: bool) -> Cell:
@@ -127,7 +156,9 @@ def _value(record: Record | None, metric: str, agreed: bool) -> Cell:
 
 
 def _notes(table: PaperTable, benchmarks: list[str], journal: Journal) -> Iterator[str]:
-    """For each benchmark, how its data differs from the paper's."""
+    """Which sizes are shown and, for each benchmark, how its data differs from the paper's."""
+    if len(table.techniques) > 1:
+        yield SIZES
     if table.note:
         yield table.note
     datasets = DATASETS[table.key.split()[0]]
@@ -140,7 +171,7 @@ def _notes(table: PaperTable, benchmarks: list[str], journal: Journal) -> Iterat
         size = (
             "not measured yet"
             if largest is None
-            else f"{largest.facts:,} facts, {largest.derived:,} with what follows"
+            else f"measured up to {largest.facts:,} facts, {largest.derived:,} with what follows"
         )
         yield f"{benchmark}: the paper has {data.given} facts, {data.derived} with what follows. Ours: {data.ours}; {size}."
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.papers.journal import Journal
 from benchmarks.papers.plots import Plot, plots
-from benchmarks.papers.tables import NOT_MEASURED, Sheet, sheets
+from benchmarks.papers.tables import NOT_MEASURED, Sheet, beside_others, sheets, summary
 
 TITLE = "The papers' evaluations, and ours"
 INTRODUCTION = (
@@ -23,16 +23,33 @@ h2 { margin-top: 2.5rem; } li { font-size: 0.85rem; }
 """
 
 
+BEGIN, END = "<!-- papers: begin -->", "<!-- papers: end -->"
+"""Between these lines of a file stands the summary."""
+
+
 def write_report(journal: Journal, folder: Path) -> tuple[Path, Path]:
     """Write ``report.md``, ``report.html`` and the plots of the former into a folder; return both."""
     folder.mkdir(parents=True, exist_ok=True)
-    tables, drawn = list(sheets(journal)), list(plots(journal))
+    tables, drawn = [summary(journal), *sheets(journal)], list(plots(journal))
+    for earlier in folder.glob("plot-*.svg"):
+        earlier.unlink()
     for number, plot in enumerate(drawn, 1):
         (folder / f"plot-{number}.svg").write_text(plot.svg + "\n", encoding="utf-8")
     markdown, page = folder / "report.md", folder / "report.html"
     markdown.write_text("\n".join(_markdown(journal, tables, drawn)) + "\n", encoding="utf-8")
     page.write_text("\n".join(_html(journal, tables, drawn)) + "\n", encoding="utf-8")
     return markdown, page
+
+
+def write_summary(journal: Journal, path: Path) -> None:
+    """Put the summary into a file, instead of the one that is there."""
+    text = path.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{path}: no lines {BEGIN} and {END}")
+    lines = [*_table(summary(journal)), *_table(beside_others(journal))]
+    path.write_text("\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"]), encoding="utf-8")
 
 
 def conditions(journal: Journal) -> list[str]:
@@ -59,17 +76,20 @@ def _markdown(journal: Journal, tables: list[Sheet], drawn: list[Plot]) -> Itera
     for sheet in tables:
         yield ""
         yield f"## {sheet.title}"
-        yield ""
-        yield f"| {' | '.join(sheet.columns)} |"
-        yield f"|{'|'.join(['---', '---', *['---:'] * (len(sheet.columns) - 2)])}|"
-        yield from (f"| {' | '.join(row)} |" for row in sheet.rows)
-        yield ""
-        yield from (f"- {note}" for note in sheet.notes)
-    if drawn:
-        yield ""
-        yield "## Plots"
-        yield ""
-        yield from (f"![{plot.title}](plot-{number}.svg)" for number, plot in enumerate(drawn, 1))
+        yield from _table(sheet)
+    for number, plot in enumerate(drawn, 1):
+        if number == 1 or plot.group != drawn[number - 2].group:
+            yield from ("", f"## Plots: {plot.group}", "")
+        yield f"![{plot.title}](plot-{number}.svg)"
+
+
+def _table(sheet: Sheet) -> Iterator[str]:
+    yield ""
+    yield f"| {' | '.join(sheet.columns)} |"
+    yield f"|{'|'.join(['---', '---', *['---:'] * (len(sheet.columns) - 2)])}|"
+    yield from (f"| {' | '.join(row)} |" for row in sheet.rows)
+    yield ""
+    yield from (f"- {note}" for note in sheet.notes)
 
 
 def _html(journal: Journal, tables: list[Sheet], drawn: list[Plot]) -> Iterator[str]:
@@ -84,8 +104,9 @@ def _html(journal: Journal, tables: list[Sheet], drawn: list[Plot]) -> Iterator[
         yield from (f"<tr>{''.join(map(_cell, row))}</tr>" for row in sheet.rows)
         yield "</table></div>"
         yield f"<ul>{''.join(f'<li>{escape(note)}</li>' for note in sheet.notes)}</ul>"
-    if drawn:
-        yield f'<h2>Plots</h2>\n<div class="plots">{"".join(plot.svg for plot in drawn)}</div>'
+    for group in dict.fromkeys(plot.group for plot in drawn):
+        charts = "".join(plot.svg for plot in drawn if plot.group == group)
+        yield f'<h2>Plots: {escape(group)}</h2>\n<div class="plots">{charts}</div>'
     yield "</body>\n</html>"
 
 

@@ -1,4 +1,4 @@
-"""Modulog on Spark: local mode on the cores of the process, nothing left to the local engine (``local_limit=0``)."""
+"""Modulog on Spark: local mode on the cores of the process, nothing left to the local engine (``local_limit=0``) unless asked."""
 
 import os
 from collections.abc import Iterator
@@ -22,23 +22,25 @@ CLUSTER = {
     "spark.executor.memory": "3g",
     "spark.driver.memory": "2g",
 }
+SEMINAIVE = {"local_limit": 0, "modules": "off"}
 PAUSE = 0.25  # seconds between two looks at the memory of all processes
 
 
-def materialise(folder: str, warm: str) -> Outcome:
-    """Materialise the workload in ``folder`` after that in ``warm``, from its CSV files."""
-    with _session() as session:
-        _materialise(session, Path(warm)).close()
+def materialise(folder: str, warm: str, **options: Any) -> Outcome:
+    """Materialise the workload in ``folder`` after that in ``warm``, from its CSV files; without options by rules alone, on executors alone."""
+    with watched() as peaks, _session() as session:
+        given = {"spark": session, **(options or SEMINAIVE)}
+        _materialise(Path(warm), given).close()
         start = perf_counter()
-        reasoner = _materialise(session, Path(folder))
+        reasoner = _materialise(Path(folder), given)
         whole = perf_counter() - start
         statistics = reasoner.materialise()
         counts = {predicate: int(reasoner.count(predicate)) for predicate in read(Path(folder)).counted}
         rounds = [[r.facts, round(r.seconds, 2), r.actions] for s in statistics.strata for r in s.rounds]
         late = [round(statistics.late.seconds, 2), statistics.late.actions]
         notes = {"actions": statistics.actions(), "rounds": rounds, "late": late}
-        seconds = statistics.seconds
-        return Outcome(seconds, whole - seconds, counts, 0, versions("modulog", "pyspark"), notes=notes)
+    seconds, peak = statistics.seconds, sum(peaks.values())
+    return Outcome(seconds, whole - seconds, counts, peak, versions("modulog", "pyspark"), notes=notes)
 
 
 def closure(folder: str, warm: str, engine: str = "spark", listing: bool = False, **switches: str) -> Outcome:
@@ -88,7 +90,7 @@ def memory(folder: str) -> Outcome:
     """Materialise on one executor of its own; the peaks of driver, executor and Python workers apart."""
     with _session(CLUSTER) as session, watched() as peaks:
         start = perf_counter()
-        reasoner = _materialise(session, Path(folder))
+        reasoner = _materialise(Path(folder), {"spark": session, **SEMINAIVE})
         seconds = perf_counter() - start
         counts = {predicate: int(reasoner.count(predicate)) for predicate in read(Path(folder)).counted}
         jvm = session.sparkContext._jvm
@@ -111,9 +113,9 @@ def _session(settings: dict[str, str] | None = None) -> Iterator[Any]:
         session.stop()
 
 
-def _materialise(session: Any, folder: Path) -> Any:
+def _materialise(folder: Path, options: dict[str, Any]) -> Any:
     rules = (folder / "rules.rls").read_text(encoding="utf-8")
-    reasoner = import_module("modulog").Reasoner(rules, spark=session, local_limit=0, modules="off")
+    reasoner = import_module("modulog").Reasoner(rules, **options)
     reasoner.load(folder / "facts")
     reasoner.materialise()
     return reasoner

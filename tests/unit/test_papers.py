@@ -19,7 +19,7 @@ from benchmarks.papers.modular import STEPS, records
 from benchmarks.papers.plots import plots
 from benchmarks.papers.svg import Series, chart
 from benchmarks.papers.tables import NOT_MEASURED, sheets
-from benchmarks.papers.writing import write_report
+from benchmarks.papers.writing import BEGIN, END, write_report, write_summary
 
 
 def record(
@@ -88,6 +88,14 @@ def test_the_largest_size_counts(journal: Journal) -> None:
     found = row(journal, "Modular paper, Table 1", "DAG-R")
     assert (found["ours: Mat, seconds"], found["ours: Mat-Mod, seconds"]) == ("40", "2")
     assert found["ours: Mat / Mat-Mod"] == "20"
+
+
+def test_a_size_that_cannot_be_compared_is_left_out(journal: Journal) -> None:
+    """Not the largest size, if one side has nothing to say there: the largest at which both have."""
+    journal.write([record("Mat", 4.0, facts=10), record("Mat-Mod", 0.5, facts=10)])
+    journal.write([record("Mat", 0, problem="not reached"), record("Mat-Mod", 2.0)])
+    found = row(journal, "Modular paper, Table 1", "DAG-R")
+    assert (found["ours: facts"], found["ours: Mat / Mat-Mod"]) == ("10", "8")
 
 
 def test_times_of_two_sizes_are_not_compared(journal: Journal) -> None:
@@ -201,9 +209,9 @@ def test_the_report(journal: Journal, tmp_path: Path) -> None:
     text = markdown.read_text()
     # A summary, peers by two metrics, plots; two tables with three metrics.
     assert text.count("\n## ") == len(TABLES) + 4 + 2 * 2
-    assert "| DAG-R | materialisation | Mat-Mod beside Mat | 109 | 50 | 50 and 1 s |" in text
+    assert "| DAG-R | materialisation, Mat-Mod beside Mat | 109 | 50 | 100 | 50 | 1 |" in text
     assert "![DAG-R: materialisation, seconds](plot-1.svg)" in text
-    assert "100 facts, 22 with what follows" in text
+    assert "measured up to 100 facts, 22 with what follows" in text
     for line in text.splitlines():
         if line.startswith("|"):
             assert line.count("|") > 4
@@ -212,6 +220,21 @@ def test_the_report(journal: Journal, tmp_path: Path) -> None:
     assert "src=" not in html
     assert "href=" not in html
     assert balanced(html)
+
+
+def test_the_summary_in_a_file(journal: Journal, tmp_path: Path) -> None:
+    journal.write([record("Mat", 5.0), record("Mat-Mod", 0.1)])
+    readme = tmp_path / "README.md"
+    readme.write_text(f"# Title\n\n{BEGIN}\nolder\n{END}\n\nThe rest.\n")
+    for _ in range(2):
+        write_summary(journal, readme)
+        text = readme.read_text()
+        assert text.startswith("# Title\n") and text.endswith(f"{END}\n\nThe rest.\n")
+        assert text.count("| DAG-R | materialisation, Mat-Mod beside Mat | 109 | 50 |") == 1
+        assert "older" not in text
+    (tmp_path / "other.md").write_text("no place for it")
+    with pytest.raises(ValueError, match="no lines"):
+        write_summary(journal, tmp_path / "other.md")
 
 
 def balanced(html: str) -> bool:
