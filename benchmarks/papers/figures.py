@@ -99,7 +99,7 @@ PEERS: Final = PaperTable(
     "Other systems on the same data",
     ("Modulog", "Modulog, Spark", "Modulog, executors", "Nemo", "clingo", "DuckDB", "reasonable", "owlrl"),
     ("materialisation",),
-    (SECONDS, PEAK),
+    (SECONDS, PEAK, RESTING),
     note="All have one core; on Spark Modulog has two, and leaves small strata to the driver unless it says executors. Memory there is that of all processes together.",
 )
 CHANGES: Final = PaperTable(

@@ -10,7 +10,7 @@ from benchmarks.harness import Run
 from benchmarks.harness import Settings as HarnessSettings
 from benchmarks.outcome import Outcome
 from benchmarks.papers.case import MB, Case, Settings, record
-from benchmarks.papers.figures import PEAK, SECONDS
+from benchmarks.papers.figures import PEAK, RESTING, SECONDS
 from benchmarks.papers.journal import Record
 from benchmarks.papers.modular import BENCHMARKS, WARM
 from benchmarks.systems import runs
@@ -65,7 +65,7 @@ def _on_spark(system: str, folder: Path, warm: Path, **limits: int) -> Run:
 
 def _case(benchmark: str, facts: int, run: Run) -> Case:
     def records(outcome: Outcome) -> list[Record]:
-        metrics = {SECONDS: outcome.seconds, PEAK: outcome.peak / MB}
+        metrics = {SECONDS: outcome.seconds, PEAK: outcome.peak / MB, RESTING: outcome.resting / MB}
         metrics = {} if outcome.problem else {name: value for name, value in metrics.items() if value}
         task, system = "materialisation", run.system
         found = record(

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.outcome import Outcome, peak_memory, versions
+from benchmarks.outcome import Outcome, peak_memory, resting_memory, versions
 from benchmarks.workload import PREFIX, prefixed, read
 
 
@@ -28,7 +28,7 @@ def materialise(folder: str) -> Outcome:
     control.add("rules", [], rules)
     control.ground([("rules", [])])
     done = perf_counter()
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     arities = {signature[0]: signature[1] for signature in control.symbolic_atoms.signatures}
     counts = {
         name: sum(
@@ -36,4 +36,4 @@ def materialise(folder: str) -> Outcome:
         )
         for name in workload.counted
     }
-    return Outcome(done - loaded, loaded - start, counts, peak, versions("clingo"))
+    return Outcome(done - loaded, loaded - start, counts, peak, versions("clingo"), resting=resting)

@@ -6,7 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.outcome import Outcome, peak_memory, versions
+from benchmarks.outcome import Outcome, peak_memory, resting_memory, versions
 from benchmarks.workload import read
 
 
@@ -26,12 +26,12 @@ def materialise(folder: str, threads: int, form: str = "rules") -> Outcome:
     for statement in workload.sql[form]:
         connection.execute(statement)
     done = perf_counter()
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     counts = {
         predicate: int(connection.execute(f"SELECT count(*) FROM {predicate}").fetchone()[0])
         for predicate in workload.counted
     }
-    return Outcome(done - loaded, loaded - start, counts, peak, versions("duckdb"))
+    return Outcome(done - loaded, loaded - start, counts, peak, versions("duckdb"), resting=resting)
 
 
 def load(path: str, threads: int) -> Outcome:
@@ -44,6 +44,6 @@ def load(path: str, threads: int) -> Outcome:
         "columns = {'c0': 'VARCHAR', 'c1': 'VARCHAR'})"
     )
     done = perf_counter()
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     counts = {"rows": int(connection.execute("SELECT count(*) FROM pair").fetchone()[0])}
-    return Outcome(done - start, 0.0, counts, peak, versions("duckdb"))
+    return Outcome(done - start, 0.0, counts, peak, versions("duckdb"), resting=resting)

@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.outcome import Outcome, peak_memory, versions
+from benchmarks.outcome import Outcome, peak_memory, resting_memory, versions
 from benchmarks.workload import Workload, read
 
 
@@ -23,9 +23,11 @@ def materialise(folder: str, warm: str) -> Outcome:
     loaded = perf_counter()
     reasoner.materialise()
     done = perf_counter()
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     counts = {predicate: int(reasoner.count(predicate)) for predicate in workload.counted}
-    return Outcome(done - loaded, loaded - start, counts, peak, versions("modulog", "numpy", "numba"))
+    return Outcome(
+        done - loaded, loaded - start, counts, peak, versions("modulog", "numpy", "numba"), resting=resting
+    )
 
 
 def load(path: str, warm: str, materialised: bool) -> Outcome:
@@ -43,9 +45,11 @@ def load(path: str, warm: str, materialised: bool) -> Outcome:
     if materialised:
         reasoner.materialise()
     done = perf_counter()
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     counts = {"rows": int(reasoner.count(Path(path).stem))}
-    return Outcome(done - start, 0.0, counts, peak, versions("modulog", "numpy", "numba", "pyarrow"))
+    return Outcome(
+        done - start, 0.0, counts, peak, versions("modulog", "numpy", "numba", "pyarrow"), resting=resting
+    )
 
 
 def load_rdf(path: str, warm: str, materialised: bool) -> Outcome:
@@ -60,9 +64,11 @@ def load_rdf(path: str, warm: str, materialised: bool) -> Outcome:
     if materialised:
         reasoner.materialise()
     done = perf_counter()
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     counts = {"triples": int(reasoner.materialise().facts)}
-    return Outcome(done - start, 0.0, counts, peak, versions("modulog", "numpy", "numba", "pyarrow"))
+    return Outcome(
+        done - start, 0.0, counts, peak, versions("modulog", "numpy", "numba", "pyarrow"), resting=resting
+    )
 
 
 def first_materialisation(folder: Path) -> None:

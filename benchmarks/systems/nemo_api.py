@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-from benchmarks.outcome import Outcome, peak_memory, versions
+from benchmarks.outcome import Outcome, peak_memory, resting_memory, versions
 from benchmarks.workload import PREFIX, prefixed
 
 
@@ -28,9 +28,17 @@ def materialise(folder: str) -> Outcome:
     rules = prefixed((Path(folder) / "rules.rls").read_text(encoding="utf-8"))
     counted = json.loads((Path(folder) / "workload.json").read_text(encoding="utf-8"))["counted"]
     seconds, engine = _reason(nemo, f"{imports}\n{rules}\n", [PREFIX + name for name in counted])
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     counts = {name: _count(nemo, engine, PREFIX + name) for name in counted}
-    return Outcome(seconds - load_seconds, load_seconds, counts, peak, versions("nemo-python"), derived=True)
+    return Outcome(
+        seconds - load_seconds,
+        load_seconds,
+        counts,
+        peak,
+        versions("nemo-python"),
+        derived=True,
+        resting=resting,
+    )
 
 
 def load(path: str) -> Outcome:
@@ -39,8 +47,10 @@ def load(path: str) -> Outcome:
     source = f'csv{{resource="{path}", format=(string, string)}}'
     text = f"@import pair :- {source} .\nrows(?x, ?y) :- pair(?x, ?y) .\n"
     seconds, engine = _reason(nemo, text, ["rows"])
-    peak = peak_memory()
-    return Outcome(seconds, 0.0, {"rows": _count(nemo, engine, "rows")}, peak, versions("nemo-python"))
+    peak, resting = peak_memory(), resting_memory()
+    return Outcome(
+        seconds, 0.0, {"rows": _count(nemo, engine, "rows")}, peak, versions("nemo-python"), resting=resting
+    )
 
 
 def _reason(nemo: Any, text: str, exported: list[str]) -> tuple[float, Any]:

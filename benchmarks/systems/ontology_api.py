@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.outcome import Outcome, peak_memory, versions
+from benchmarks.outcome import Outcome, peak_memory, resting_memory, versions
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
@@ -24,14 +24,14 @@ def modulog(ontology: str, facts: str, warm: str, space: str) -> Outcome:
     loaded = perf_counter()
     reasoner.materialise()
     done = perf_counter()
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     counts = {
         f"{p.name[1:-1].removeprefix(space)}/{p.arity}": int(reasoner.count(p.name))
         for p in reasoner.predicates()
         if p.name.startswith("<" + space)
     }
     used = versions("modulog", "numpy", "numba", "pyoxigraph")
-    return Outcome(done - loaded, loaded - start, _present(counts), peak, used)
+    return Outcome(done - loaded, loaded - start, _present(counts), peak, used, resting=resting)
 
 
 def reasonable(ontology: str, facts: str, space: str) -> Outcome:
@@ -44,9 +44,14 @@ def reasonable(ontology: str, facts: str, space: str) -> Outcome:
     loaded = perf_counter()
     found = reasoner.reason()
     done = perf_counter()
-    peak = peak_memory()
+    peak, resting = peak_memory(), resting_memory()
     return Outcome(
-        done - loaded, loaded - start, _counts(found, space), peak, versions("reasonable", "rdflib")
+        done - loaded,
+        loaded - start,
+        _counts(found, space),
+        peak,
+        versions("reasonable", "rdflib"),
+        resting=resting,
     )
 
 
@@ -58,8 +63,15 @@ def owlrl(ontology: str, facts: str, space: str) -> Outcome:
     loaded = perf_counter()
     package.DeductiveClosure(package.OWLRL_Semantics).expand(graph)
     done = perf_counter()
-    peak = peak_memory()
-    return Outcome(done - loaded, loaded - start, _counts(graph, space), peak, versions("owlrl", "rdflib"))
+    peak, resting = peak_memory(), resting_memory()
+    return Outcome(
+        done - loaded,
+        loaded - start,
+        _counts(graph, space),
+        peak,
+        versions("owlrl", "rdflib"),
+        resting=resting,
+    )
 
 
 def _counts(triples: Iterable[Any], space: str) -> dict[str, int]:

@@ -207,8 +207,8 @@ def test_the_report(journal: Journal, tmp_path: Path) -> None:
     )
     markdown, page = write_report(journal, tmp_path / "report")
     text = markdown.read_text()
-    # A summary, peers by two metrics, plots; two tables with three metrics.
-    assert text.count("\n## ") == len(TABLES) + 4 + 2 * 2
+    # A summary, peers by three metrics, plots; two tables with three metrics.
+    assert text.count("\n## ") == len(TABLES) + 5 + 2 * 2
     assert "| DAG-R | materialisation, Mat-Mod beside Mat | 109 | 50 | 100 | 50 | 1 |" in text
     assert "![DAG-R: materialisation, seconds](plot-1.svg)" in text
     assert "measured up to 100 facts, 22 with what follows" in text
