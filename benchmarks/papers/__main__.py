@@ -16,8 +16,8 @@ from benchmarks.papers.writing import write_report, write_summary
 from benchmarks.report import machine
 
 FOLDER = Path(__file__).resolve().parent.parent
+LINES = FOLDER / "results" / "papers.jsonl"
 REPORT = FOLDER / "report"
-LINES = REPORT / "papers.jsonl"
 README = FOLDER.parent / "README.md"
 OVERHEAD = 60.0
 GB = 1_000_000_000

@@ -60,6 +60,11 @@ class Journal:
                 file.write(json.dumps(asdict(record)) + "\n")
                 self._keep(record)
 
+    def copy(self, path: Path) -> None:
+        """Write what counts to another file."""
+        lines = "".join(json.dumps(asdict(record)) + "\n" for record in self.records.values())
+        path.write_text(lines, encoding="utf-8")
+
     def has(
         self, table: str, benchmark: str, technique: str, facts: int, change: int, time_limit: float
     ) -> bool:

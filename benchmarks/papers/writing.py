@@ -28,8 +28,9 @@ BEGIN, END = "<!-- papers: begin -->", "<!-- papers: end -->"
 
 
 def write_report(journal: Journal, folder: Path) -> tuple[Path, Path]:
-    """Write ``report.md``, ``report.html`` and the plots of the former into a folder; return both."""
+    """Write ``report.md``, ``report.html``, the plots of the former and the lines that all come from into a folder; return the first two."""
     folder.mkdir(parents=True, exist_ok=True)
+    journal.copy(folder / "papers.jsonl")
     tables, drawn = [summary(journal), *sheets(journal)], list(plots(journal))
     for earlier in folder.glob("plot-*.svg"):
         earlier.unlink()

@@ -220,6 +220,8 @@ def test_the_report(journal: Journal, tmp_path: Path) -> None:
     assert "src=" not in html
     assert "href=" not in html
     assert balanced(html)
+    write_report(Journal(page.with_name("papers.jsonl")), page.parent)
+    assert (page.read_text(), markdown.read_text()) == (html, text)
 
 
 def test_the_summary_in_a_file(journal: Journal, tmp_path: Path) -> None:
