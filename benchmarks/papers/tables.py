@@ -115,7 +115,7 @@ def _peers(table: PaperTable, journal: Journal) -> Sheet:
                 benchmark,
                 f"{facts:,}",
                 f"{results:,}",
-                *(NOT_MEASURED if c is None else shown(c) for c in cells),
+                *("–" if c is None else shown(c) for c in cells),
             )
         )
     if not rows:

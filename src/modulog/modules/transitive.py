@@ -18,6 +18,7 @@ from modulog.engines.protocol import (
     Relation,
     SemiJoin,
     Union,
+    Version,
     Work,
 )
 from modulog.modules.clauses import Context, Evaluation
@@ -61,28 +62,24 @@ class TransitiveModule:
         if not self.external.derive():
             return []
         fresh = self.engine.relation(f"{self.relation.name} new", 2)
-        there = Read(self.relation, ("x", "z"), "all")
-
-        def absent(pairs: Expr) -> Expr:  # E4: what is there already is not new
-            return AntiJoin(pairs, there, ("x", "z"))
-
         new = Read(self.external, ("x", "y"), "delta")
         first = [
-            absent(Join(new, Read(self.relation, ("y", "z"), "all"), ("x", "z"))),
-            absent(
-                Join(
-                    Read(self.external, ("x", "y"), "old"),
-                    Read(self.relation, ("y", "z"), "delta", self.number),
-                    ("x", "z"),
-                )
+            Join(new, Read(self.relation, ("y", "z"), "all"), ("x", "z")),
+            Join(
+                Read(self.relation, ("y", "z"), "delta", self.number),
+                Read(self.external, ("x", "y"), "old"),
+                ("x", "z"),
             ),
         ]
-        step = absent(
-            Join(Read(self.external, ("x", "y"), "all"), Read(fresh, ("y", "z"), "delta"), ("x", "z"))
-        )
+
+        def absent(pair: tuple[str, str], version: Version) -> Expr:
+            """E4: what is there already is not new. It is left out of what was found, where no pair is there twice."""
+            return AntiJoin(Read(fresh, pair, version), Read(self.relation, pair, "all"), pair)
+
+        step = Join(absent(("y", "z"), "delta"), Read(self.external, ("x", "y"), "all"), ("x", "z"))
         self._closed(fresh, first, step)
         self.external.merge()
-        return [self._work(self.relation, Read(fresh, ("x", "z"), "all"))] if fresh.size("all") else []
+        return [self._work(self.relation, absent(("x", "z"), "all"))] if fresh.size("all") else []
 
     # ---- Algorithm 5
 
