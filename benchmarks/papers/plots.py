@@ -25,8 +25,7 @@ def plots(journal: Journal) -> Iterator[Plot]:
         names = dict.fromkeys((r.benchmark, r.task) for r in journal.records.values() if r.table == table.key)
         for benchmark, task in names if table is not TABLES["storage 3"] else ():
             for metric in PLOTTED:
-                drawn = (_series(journal, table, benchmark, task, t, metric) for t in table.techniques)
-                lines = [line for line in drawn if line is not None]
+                lines = [_series(journal, table, benchmark, task, t, metric) for t in table.techniques]
                 if any(len(line.points) > 1 for line in lines):
                     title = f"{benchmark}: {task}, {metric}" + (", other systems" if table is PEERS else "")
                     x = "facts changed" if table is CHANGES else "facts given"
@@ -35,7 +34,7 @@ def plots(journal: Journal) -> Iterator[Plot]:
 
 def _series(
     journal: Journal, table: PaperTable, benchmark: str, task: str, technique: str, metric: str
-) -> Series | None:
+) -> Series:
     """The points of a technique; sizes at which techniques differ in their answers have none."""
     points = []
     for record in journal.named(table.key, benchmark, task, technique):
@@ -48,4 +47,4 @@ def _series(
         value = record.metrics.get(metric, 0.0)
         if record.problem is None and value > 0 and agreeing(beside):
             points.append((float(record.change if table is CHANGES else record.facts), float(value)))
-    return Series(technique, tuple(points)) if points else None
+    return Series(technique, tuple(points))

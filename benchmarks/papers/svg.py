@@ -7,7 +7,7 @@ from html import escape
 
 WIDTH, HEIGHT = 560, 340
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 34, 48
-COLOURS = ("#1f6feb", "#d1242f", "#2da44e", "#8250df", "#bf8700", "#57606a")
+COLOURS = ("#1f6feb", "#d1242f", "#2da44e", "#8250df", "#bf8700", "#57606a", "#0a7ea4", "#bc4c00")
 MARKS = ("circle", "square", "diamond")
 
 
@@ -50,7 +50,7 @@ class Axis:
 
 
 def chart(title: str, x: str, y: str, lines: Sequence[Series]) -> str:
-    """Return the chart of some lines; nothing to draw is a chart that says so.
+    """Return the chart of some lines, of which those without points only keep their colour; nothing to draw is a chart that says so.
 
     >>> "<circle" in chart("t", "facts", "seconds", [Series("a", ((1, 2), (10, 30)))])
     True
@@ -67,8 +67,9 @@ def chart(title: str, x: str, y: str, lines: Sequence[Series]) -> str:
     across = Axis.over([p[0] for p in points], LEFT, WIDTH - RIGHT)
     upwards = Axis.over([p[1] for p in points], HEIGHT - BOTTOM, TOP)
     parts += _frame(across, upwards, x, y)
-    for number, line in enumerate(lines):
-        parts += _line(line, number, across, upwards)
+    shown = [(number, line) for number, line in enumerate(lines) if line.points]
+    for row, (number, line) in enumerate(shown):
+        parts += _line(line, number, row, across, upwards)
     return "\n".join([*parts, "</svg>"])
 
 
@@ -85,14 +86,15 @@ def _frame(across: Axis, upwards: Axis, x: str, y: str) -> Iterator[str]:
     yield f'<text x="14" y="{centre}" text-anchor="middle" transform="rotate(-90 14 {centre})">{escape(y)}</text>'
 
 
-def _line(line: Series, number: int, across: Axis, upwards: Axis) -> Iterator[str]:
+def _line(line: Series, number: int, row: int, across: Axis, upwards: Axis) -> Iterator[str]:
+    """A line in the colour that its number has in all charts, and its row of the legend."""
     colour = COLOURS[number % len(COLOURS)]
     places = [(across.place(a), upwards.place(b)) for a, b in sorted(line.points)]
     path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
     yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
     mark = MARKS[number % len(MARKS)]
     yield from (_mark(mark, a, b, colour) for a, b in places)
-    height = TOP + 10 + 18 * number
+    height = TOP + 10 + 18 * row
     yield _mark(mark, WIDTH - RIGHT + 16, height, colour)
     yield f'<text x="{WIDTH - RIGHT + 26}" y="{height + 4}">{escape(line.name)}</text>'
 

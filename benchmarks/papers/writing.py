@@ -18,7 +18,7 @@ body { font-family: system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; 
 table { border-collapse: collapse; font-size: 0.85rem; } .wide { overflow-x: auto; }
 th, td { border: 1px solid #d0d7de; padding: 0.25rem 0.5rem; text-align: right; font-variant-numeric: tabular-nums; }
 th { background: #f6f8fa; font-weight: 600; } td:first-child, td:nth-child(2), th:first-child, th:nth-child(2) { text-align: left; white-space: nowrap; }
-.missing { color: #8c959f; } .plots { display: flex; flex-wrap: wrap; gap: 1rem; } svg { max-width: 100%; height: auto; }
+.missing { color: #8c959f; } svg { max-width: 100%; height: auto; margin: 0 1rem 1rem 0; }
 h2 { margin-top: 2.5rem; } li { font-size: 0.85rem; }
 """
 
