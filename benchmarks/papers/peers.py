@@ -60,7 +60,7 @@ def _listed(folder: Path, warm: Path) -> Run:
 
 def _on_spark(system: str, folder: Path, warm: Path, **limits: int) -> Run:
     given = {"folder": str(folder), "warm": str(warm), "storage": "plain", **limits}
-    return Run(system, 2, "benchmarks.systems.modulog_spark:materialise", given)
+    return Run(system, 1, "benchmarks.systems.modulog_spark:materialise", given)
 
 
 def _case(benchmark: str, facts: int, run: Run) -> Case:
