@@ -22,13 +22,14 @@ SETTINGS = {
     "spark.default.parallelism": "1",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.driver.memory": "2g",
-    # Programs on tiny data never warm the JVM up: the quick compiler alone is faster, and so is a simple collector.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
 }
+
+# Programs on tiny data never warm the JVM up: the quick compiler alone is faster, and so is a simple collector. Processes that tests start inherit this.
+os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def missing() -> str | None:

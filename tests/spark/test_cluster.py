@@ -14,6 +14,7 @@ from modulog import Reasoner
 settings = {
     "spark.master": "local-cluster[2,1,1024]", "spark.executor.memory": "1g", "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.adaptive.enabled": "false",
 }
 with Reasoner(Path(CASE) / "program.rls", engine="spark", local_limit=0, settings=settings) as r:
     r.load(Path(CASE) / "facts")

@@ -131,6 +131,8 @@ def test_sketches_count_exactly(spark: Any, tmp_path: Path, rules: int) -> None:
     assert sketches.counts(observed.get["rows"], rules) == list(range(rules))
 
 
+@pytest.mark.parametrize("adaptive", ["false"], indirect=True)
+@pytest.mark.usefixtures("adaptive")
 def test_what_is_counted_is_evaluated_once(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule that only reads what was put off shares its evaluation, though that is counted."""
     plans: list[str] = []
