@@ -54,7 +54,7 @@ def write_summary(journal: Journal, path: Path) -> None:
 
 
 def conditions(journal: Journal) -> list[str]:
-    """Return the machines and versions that were measured with, each once."""
+    """Return the machines, time limits and versions that were measured with, each once."""
     machines = dict.fromkeys(
         ", ".join(f"{key} {value}" for key, value in r.machine.items() if key != "load")
         for r in journal.records.values()
@@ -65,7 +65,12 @@ def conditions(journal: Journal) -> list[str]:
         for r in journal.records.values()
         if r.versions
     )
-    return [*(f"Machine: {machine}." for machine in machines), *(f"Versions: {used}." for used in versions)]
+    limits = sorted({f"{r.time_limit:g}" for r in journal.records.values() if r.time_limit}, key=float)
+    return [
+        *(f"Machine: {machine}." for machine in machines),
+        *([f"Each run had at most {' or '.join(limits)} s."] if limits else []),
+        *(f"Versions: {used}." for used in versions),
+    ]
 
 
 def _markdown(journal: Journal, tables: list[Sheet], drawn: list[Plot]) -> Iterator[str]:
