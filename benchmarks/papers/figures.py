@@ -100,7 +100,7 @@ PEERS: Final = PaperTable(
     ("Modulog", "Modulog, Spark", "Modulog, executors", "Nemo", "clingo", "DuckDB", "reasonable", "owlrl"),
     ("materialisation",),
     (SECONDS, PEAK, RESTING),
-    note="All have one core. On Spark Modulog leaves small strata to the driver, unless it says executors; memory is that of all its processes together. A dash: the system was not asked, most often because it cannot say the rules.",
+    note="All have one core. On Spark Modulog leaves small strata to the driver, unless it says executors; its seconds include the ids of terms, which others have given before, and its memory is that of all processes together. A dash: the system was not asked, most often because it cannot say the rules.",
 )
 CHANGES: Final = PaperTable(
     "changes", "Updates against their size", ("DRed^c", "DRed^c-Mod"), ("deletion", "insertion")
