@@ -83,7 +83,7 @@ def _settings(options: argparse.Namespace, data: Path) -> Settings:
     return Settings(
         scales=(10,) if options.named else scales,
         time_limit=options.time_limit or time_limit,
-        repetitions=1 if options.once else 3,
+        repetitions=1 if options.once or options.small else 3,
         short=short,
         data=data.resolve(),
         families=frozenset(systems) if systems else None,
@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     size = parser.add_mutually_exclusive_group()
     size.add_argument(
-        "--small", action="store_true", help="1 and 3 times the base size, at most 30 s for each run"
+        "--small", action="store_true", help="1 and 3 times the base size, each once, at most 30 s for a run"
     )
     size.add_argument("--full", action="store_true", help="1, 3 and 10 times the base size (the default)")
     size.add_argument(
