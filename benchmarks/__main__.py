@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +48,9 @@ def main(arguments: list[str] | None = None) -> None:
         path = report.results_file(RESULTS)
         report.show_machine(console)
         for name in options.names or (SPARK if options.spark else NAMES):
-            _answer(name, settings, path, console)
+            folder = settings.data / name  # of its own: some call different data by the same name
+            folder.mkdir(parents=True, exist_ok=True)
+            _answer(name, replace(settings, data=folder), path, console)
         console.print(f"JSON lines: {path}")
 
 
