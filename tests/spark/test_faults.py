@@ -322,9 +322,6 @@ def test_lost_executor(tmp_path: Path) -> None:
     """On two workers, one executor dies while a round is evaluated."""
     file = pipeline(tmp_path, 4)
     cluster = 'master = "local-cluster[2,1,1024]"\nexecutor.memory = "1g"\ndriver.host = "127.0.0.1"\n'
-    cluster += (
-        'sql.codegen.wholeStage = false\nsql.codegen.factoryMode = "NO_CODEGEN"\nsql.shuffle.partitions = 2\n'
-    )
     without_sinks = file.read_text().partition("[[sink]]")[0]
     file.write_text(without_sinks.replace('master = "local[2]"\n', cluster))
     done = subprocess.run(
