@@ -167,7 +167,8 @@ def _notes(table: PaperTable, benchmarks: list[str], journal: Journal) -> Iterat
             continue
         data = datasets[benchmark]
         found = [r for r in journal.records.values() if (r.table, r.benchmark) == (table.key, benchmark)]
-        largest = max(found, key=lambda record: (record.facts, record.derived), default=None)
+        ended = [r for r in found if r.derived]
+        largest = max(ended, key=lambda record: record.facts, default=None)
         size = (
             "not measured yet"
             if largest is None

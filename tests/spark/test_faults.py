@@ -350,6 +350,8 @@ def test_a_small_change_needs_no_spark(spark: Any, tmp_path: Path) -> None:
     assert run.returncode == 0, said[-3000:]
     assert "incremental run" in out and stored(tmp_path) == expected(tmp_path)
     assert len(written(tmp_path)["path.csv"]) == len(stored(tmp_path)["path"])
+    page = max((tmp_path / "store" / "runs").glob("*.html")).read_text()
+    assert all(f"<h2>{part}</h2>" in page for part in ("Updates", "Rules", "Net change", "Plan"))
 
 
 def test_full_disk(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

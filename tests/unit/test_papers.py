@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -96,6 +97,10 @@ def test_a_size_that_cannot_be_compared_is_left_out(journal: Journal) -> None:
     journal.write([record("Mat", 0, problem="not reached"), record("Mat-Mod", 2.0)])
     found = row(journal, "Modular paper, Table 1", "DAG-R")
     assert (found["ours: facts"], found["ours: Mat / Mat-Mod"]) == ("10", "8")
+    cut_off = replace(record("Mat", 0, facts=10**6, problem="over 60 s"), derived=0)
+    journal.write([cut_off])
+    sheet = next(s for s in sheets(journal) if "Modular paper, Table 1" in s.title)
+    assert any("measured up to 100,000 facts, 22 with what follows" in note for note in sheet.notes)
 
 
 def test_times_of_two_sizes_are_not_compared(journal: Journal) -> None:

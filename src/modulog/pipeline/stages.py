@@ -229,6 +229,7 @@ class Runner:
 
     def _apply(self, reasoner: Reasoner) -> None:
         """Bring in what sources, batches and streams have changed, each as one update, then the sinks."""
+        self.watch.note(plan=str(reasoner.plan()))
         if self.known is not None and (self.found.changed or self.found.concerned):
             with self._stage("compare"):
                 step = incremental.compare(reasoner, self.found, self.configuration, self.state)
@@ -266,7 +267,7 @@ class Runner:
                 change = reasoner.update(delete=step.delete, add=step.add)
                 names = (*change.added, *change.deleted)
                 self.watch.note(added=change.added, deleted=change.deleted, ignored=change.ignored)
-                self.watch.note(plan=str(reasoner.plan()), **described_update(change.statistics))
+                self.watch.note(**described_update(change.statistics))
             if change:
                 self._note_change(change)
         behind = tuple(sorted({*self.state.behind, *names}))

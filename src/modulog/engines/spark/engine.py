@@ -135,8 +135,7 @@ class SparkEngine:
         """Schedule rules of one shape."""
         heads: dict[SparkRelation, p.ModuleId] = {spark_relation(w.relation): w.source for w in work}
         tally = Tally(self.sketches, work) if counted else None
-        frame = self._compile(members, tally).heads()
-        self.scheduled.append(Scheduled(next(iter(heads)).arity, frame, heads, tally=tally))
+        self.schedule(next(iter(heads)).arity, self._compile(members, tally).heads(), heads, tally)
 
     def _compile(self, group: Sequence[Member], tally: Tally | None = None) -> Compilation:
         limit = self.broadcast_limit
@@ -163,9 +162,15 @@ class SparkEngine:
             frames.append(self.parts.frame(plain[0].arity, parts, {r.number for r in plain}, except_from))
         return reduce(DataFrame.unionByName, frames)
 
-    def schedule(self, arity: int, frame: DataFrame, heads: Mapping[SparkRelation, p.ModuleId]) -> None:
-        """Facts (p, c0, c1, …) for the next `derive`."""
-        self.scheduled.append(Scheduled(arity, frame, dict(heads)))
+    def schedule(
+        self,
+        arity: int,
+        frame: DataFrame,
+        heads: Mapping[SparkRelation, p.ModuleId],
+        tally: Tally | None = None,
+    ) -> None:
+        """Facts (p, c0, c1, …) for the next `derive`, which tells the tally when they are evaluated."""
+        self.scheduled.append(Scheduled(arity, frame, dict(heads), tally=tally))
 
     def stage(self, waiting: Waiting) -> None:
         """Facts for the next `derive` that still need ids."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
@@ -30,7 +31,7 @@ def folder_of(spark: SparkSession, uri: str) -> Folder:
     return HadoopFolder(spark, uri)
 
 
-class Folder:
+class Folder(ABC):
     """A folder with the few operations that are needed on it. Names may have several parts."""
 
     def __init__(self, uri: str) -> None:
@@ -54,29 +55,29 @@ class Folder:
         found.uri = self / name
         return found
 
+    @abstractmethod
     def make(self) -> None:
         """Let the folder be there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def names(self) -> list[str]:
         """What lies in the folder, in order; nothing if there is no folder."""
-        raise NotImplementedError
 
+    @abstractmethod
     def delete(self, name: str = "") -> None:
         """Remove a file or a folder with all that is in it, or the folder itself."""
-        raise NotImplementedError
 
+    @abstractmethod
     def move(self, name: str, place: str) -> None:
         """Give something in the folder another name, which nothing has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, name: str, text: str) -> None:
         """Write a small file; it is there as a whole or not at all."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, name: str) -> str:
         """The text of a small file."""
-        raise NotImplementedError
 
 
 class LocalFolder(Folder):
