@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
             measure(journal, options, options.data or Path(temporary))
     for path in write_report(journal, options.out):
         print(path)
-    if options.out == REPORT:
+    if options.out == REPORT and not options.only:
         write_summary(journal, README)
 
 

@@ -75,13 +75,13 @@ def _table(sketch: bytes, width: int) -> np.ndarray:
 
 
 class Tally:
-    """The rows of rules that share a plan. `known` says of each rule how many there are, once all facts that were put off have been counted."""
+    """The rows of rules that share a plan. `watches` says that they must be observed: not all of them only read facts whose number will be known."""
 
     def __init__(self, sketches: Sketches, work: Sequence[p.Work]) -> None:
         self._sketches, self._work = sketches, work
         counts = [known_rows(item.expr) for item in work]
-        self.known = [count for count in counts if count is not None]
-        self.watches = len(self.known) < len(work)
+        self._known = [count for count in counts if count is not None]
+        self.watches = len(self._known) < len(work)
         self._observed: Observation | None = None
 
     @property
@@ -110,7 +110,7 @@ class Tally:
     def _rows(self) -> Sequence[int | None]:
         rules = len(self._work)
         if self._observed is None:
-            return [count() for count in self.known]
+            return [count() for count in self._known]
         if not _is_over(self._sketches.spark, self._observed):
             return [None] * rules
         found = _seen(self._observed)
