@@ -60,3 +60,11 @@ def data() -> Path:
     if folder is None:
         pytest.skip("no folder of real data: set MODULOG_DATA")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled() -> None:
+    """Kernels are compiled however little there is to do, so that tests try what users run; the plain ones have a run of their own."""
+    from modulog.kernels.compiled import Interpreting
+
+    Interpreting.seconds = 0.0

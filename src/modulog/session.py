@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from modulog import keeping
@@ -13,6 +12,7 @@ from modulog.answering import Answering
 from modulog.engines.backend import Backend, Bad, Columns
 from modulog.engines.protocol import Table
 from modulog.engines.registry import make_backend
+from modulog.kernels.compile_time import compile_time, working_time
 from modulog.language.checks import check
 from modulog.language.model import Predicate, Program
 from modulog.language.parser import parse_file, parse_program
@@ -86,6 +86,7 @@ class Reasoner(Answering):
         self._maintenance: Maintenance | None = None
         self._home: keeping.Home | None = None  # the store that everything came from
         self._counted = True  # whether the statistics know how many facts there are
+        self._compiled = compile_time.seconds  # before this reasoner
         self._pending = False  # facts were staged since the last materialisation or update
         self._staged = False
         self._checkpoints = None
@@ -283,9 +284,9 @@ class Reasoner(Answering):
         self._facts.identify_constants()
         self._facts.forget_derived()
         engine = self._backend.engine
-        began, actions = perf_counter(), engine.actions
+        began, actions = working_time(), engine.actions
         explicit, before = self._facts.settle(), engine.failures
-        loading = RoundStatistics(explicit, perf_counter() - began, [], engine.actions - actions)
+        loading = RoundStatistics(explicit, working_time() - began, [], engine.actions - actions)
         statistics, strata = materialise(
             self._plan, self._facts, self._observe, self._switches, self._checkpoints
         )
@@ -294,6 +295,7 @@ class Reasoner(Answering):
         self._counted = False
         statistics.set_aside, statistics.bad_records = len(self._backend.aside), self._backend.aside.place
         statistics.failures = engine.failures - before
+        statistics.compiling = compile_time.seconds - self._compiled
         if self._checkpoints is not None:
             statistics.failures += self._checkpoints.failures
             self._loader.know(self._facts.explicit)

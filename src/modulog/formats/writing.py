@@ -27,7 +27,7 @@ from modulog.kernels.csv import write_rows
 from modulog.kernels.strings import measure_texts
 from modulog.terms.arrow import column_field, to_arrow
 from modulog.terms.canonical import XSD
-from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets
+from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, frozen
 from modulog.terms.model import Constant, Kind
 from modulog.terms.turtle import term_text
 
@@ -136,7 +136,7 @@ def format_rows(dictionary: Dictionary, ids: Ids, delimiter: int) -> tuple[Bytes
     size = 2 * measure_texts(starts, ids.reshape(-1), 0, ends) + 6 * ids.size + ids.shape[1]
     size += int(np.diff(offsets)[places[other]].sum()) if len(quoted) else 0
     out = np.empty(size, np.uint8)
-    written, lost = write_rows(data, starts, all_kinds, ids, delimiter, places, texts, offsets, out)
+    written, lost = write_rows(frozen(data), starts, all_kinds, ids, delimiter, places, texts, offsets, out)
     return out[:written], int(lost) + (int(quoted[places[other]].sum()) if len(quoted) else 0)
 
 

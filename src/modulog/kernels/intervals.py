@@ -10,21 +10,21 @@ from modulog.kernels.types import Columns, Integers
 
 @kernel
 def tidy(buffer: Integers, m: int) -> int:
-    """Sort intervals and unite those that touch; returns how many are left."""
-    if m > 2048:
-        buffer[:m].sort()
-    else:
-        gap = 1
-        while 3 * gap < m:
-            gap = 3 * gap + 1
-        while gap > 0:
-            for i in range(gap, m):
-                word, j = buffer[i], i
-                while j >= gap and buffer[j - gap] > word:
-                    buffer[j] = buffer[j - gap]
-                    j -= gap
-                buffer[j] = word
-            gap //= 3
+    """Sort intervals and unite those that touch; returns how many are left.
+
+    A Shell sort, whose steps shrink by 9/4 (Tokuda): it needs no room and few lines to compile; a million words take twice as long as by quicksort.
+    """
+    gap = 1
+    while gap * 9 // 4 < m:
+        gap = gap * 9 // 4 + 1
+    while gap > 0:
+        for i in range(gap, m):
+            word, j = buffer[i], i
+            while j >= gap and buffer[j - gap] > word:
+                buffer[j] = buffer[j - gap]
+                j -= gap
+            buffer[j] = word
+        gap = gap * 4 // 9
     o = 0
     for i in range(m):
         low, high = buffer[i] >> 32, buffer[i] & 0xFFFFFFFF
@@ -89,25 +89,17 @@ def blocks_of(prefix: Columns, members: Columns, position: Columns) -> tuple[Col
     result = np.empty(len(members) + components, np.int64)
     o = 0
     for c in range(components):
-        first, end = prefix[c], prefix[c + 1]
-        if end == first + 1:
-            place = int(position[members[first]])
-            result[o] = (place << 32) | place
-            o += 1
-            starts[c + 1] = o
-            continue
-        places = position[members[first:end]]
-        places.sort()
-        for i in range(len(places)):
-            place = int(places[i])
-            if i > 0 and place == places[i - 1] + 1:
-                result[o - 1] = (result[o - 1] >> 32 << 32) | place
-            else:
-                result[o] = (place << 32) | place
-                o += 1
-        if len(places) == 0:
+        first, end = int(prefix[c]), int(prefix[c + 1])
+        for i in range(first, end):
+            place = int(position[members[i]])
+            result[o + i - first] = (place << 32) | place
+        if end == first:
             result[o] = 1 << 32
             o += 1
+        elif end == first + 1:
+            o += 1
+        else:
+            o += tidy(result[o:], end - first)
         starts[c + 1] = o
     return starts, result[:o].copy()
 
@@ -117,7 +109,8 @@ def write_nodes(row: Integers, m: int, nodes: Columns, out: Columns, filled: int
     """Append the nodes of m intervals; returns how many are written then."""
     for i in range(m):
         low, high = row[i] >> 32, (row[i] & 0xFFFFFFFF) + 1
-        out[filled : filled + high - low] = nodes[low:high]
+        for j in range(low, high):
+            out[filled + j - low] = nodes[j]
         filled += high - low
     return filled
 
@@ -129,7 +122,8 @@ def moved_rows(row_at: Columns, row_length: Columns, arena: Integers, out: Integ
     for c in range(len(row_at)):
         if row_at[c] >= 0:
             n = row_length[c]
-            out[o : o + n] = arena[row_at[c] : row_at[c] + n]
+            for i in range(n):
+                out[o + i] = arena[row_at[c] + i]
             row_at[c] = o
             o += n
     return o

@@ -91,7 +91,8 @@ def search_row(
     if n == 0:
         return m, walked, merged
     n = unite(united, n, singles, m, spare)
-    singles[:n] = spare[:n]
+    for i in range(n):
+        singles[i] = spare[i]
     return n, walked, merged
 
 
@@ -192,7 +193,8 @@ def count_rows(
         row_at[s], row_length[s], debts[s] = -1, length, debt
         if kept:
             row_at[s] = state[1]
-            arena[state[1] : state[1] + length] = buffer[0, :length]
+            for i in range(length):
+                arena[state[1] + i] = buffer[0, i]
             state[1] += length
         counts[s] = count
         changed[s] = due[s] == FORCED or was != side[s] or count != before[0, s]

@@ -135,7 +135,8 @@ def drop_hidden(
         if lows[row] == highs[row]:
             continue
         start = lower_bound(rows, i, n, row)  # what lies between two such rows is copied as it is
-        left[o : o + start - i], right[o : o + start - i] = rows[i:start], positions[i:start]
+        for j in range(i, start):
+            left[o + j - i], right[o + j - i] = rows[j], positions[j]
         o, i = o + start - i, start
         while i < n and rows[i] == row:
             low, high, p = int(lows[row]), int(highs[row]), positions[i]
@@ -146,7 +147,8 @@ def drop_hidden(
                 left[o], right[o] = row, p
                 o += 1
             i += 1
-    left[o : o + n - i], right[o : o + n - i] = rows[i:], positions[i:]
+    for j in range(i, n):
+        left[o + j - i], right[o + j - i] = rows[j], positions[j]
     return left[: o + n - i].copy(), right[: o + n - i].copy()
 
 

@@ -123,6 +123,14 @@ def compare(a: Words, i: int, b: Words, j: int) -> int:
 
 
 @kernel
+def _copy(words: Words, first: int, end: int, target: Words, at: int) -> None:
+    """Write the facts first to end into the target, from a position on (assigning slices takes Numba a second to compile)."""
+    for w in range(words.shape[0]):
+        for i in range(first, end):
+            target[w, at + i - first] = words[w, i]
+
+
+@kernel
 def is_increasing(words: Words) -> bool:
     """Whether the facts are sorted and all different."""
     for i in range(1, words.shape[1]):
@@ -145,8 +153,7 @@ def distinct(words: Words) -> Words:
     o = 0
     for i in range(n):
         if i == 0 or compare(words, i - 1, words, i) != 0:
-            for w in range(words.shape[0]):
-                result[w, o] = words[w, i]
+            _copy(words, i, i + 1, result, o)
             o += 1
     return result
 
@@ -169,13 +176,13 @@ def merge(a: Words, b: Words) -> Words:
     else:
         while i < n and j < m:
             if compare(b, j, a, i) < 0:
-                result[:, i + j] = b[:, j]
+                _copy(b, j, j + 1, result, i + j)
                 j += 1
             else:
-                result[:, i + j] = a[:, i]
+                _copy(a, i, i + 1, result, i + j)
                 i += 1
-    result[:, i + j : n + j] = a[:, i:]
-    result[:, n + j :] = b[:, j:]
+    _copy(a, i, n, result, i + j)
+    _copy(b, j, m, result, n + j)
     return result
 
 
@@ -209,17 +216,14 @@ def change(words: Words, gone: Words, come: Words) -> Words:
     while j < g or k < c:
         leaves = k == c or (j < g and compare(gone, j, come, k) < 0)
         stop = _first_at_least(words, i, gone, j) if leaves else _first_at_least(words, i, come, k)
-        for w in range(words.shape[0]):
-            result[w, o : o + stop - i] = words[w, i:stop]
+        _copy(words, i, stop, result, o)
         o, i = o + stop - i, stop
         if leaves:
             i, j = i + 1, j + 1
         else:
-            for w in range(words.shape[0]):
-                result[w, o] = come[w, k]
+            _copy(come, k, k + 1, result, o)
             o, k = o + 1, k + 1
-    for w in range(words.shape[0]):
-        result[w, o:] = words[w, i:]
+    _copy(words, i, words.shape[1], result, o)
     return result
 
 
@@ -234,16 +238,14 @@ def exchange(words: Words, gone: Words, others: Words, unwanted: Words) -> Words
             while g < gone.shape[1] and compare(gone, g, words, i) < 0:
                 g += 1
             if g == gone.shape[1] or compare(gone, g, words, i) != 0:
-                for w in range(words.shape[0]):
-                    result[w, o] = words[w, i]
+                _copy(words, i, i + 1, result, o)
                 o += 1
             i += 1
         else:
             while u < unwanted.shape[1] and compare(unwanted, u, others, j) < 0:
                 u += 1
             if u == unwanted.shape[1] or compare(unwanted, u, others, j) != 0:
-                for w in range(words.shape[0]):
-                    result[w, o] = others[w, j]
+                _copy(others, j, j + 1, result, o)
                 o += 1
             j += 1
     return result[:, :o].copy()
@@ -275,7 +277,7 @@ def sum_equal(words: Words, weights: Integers) -> tuple[Words, Integers]:
             total += weights[i]
             i += 1
         if total != 0:
-            result[:, o] = words[:, first]
+            _copy(words, first, first + 1, result, o)
             sums[o] = total
             o += 1
     return result[:, :o].copy(), sums[:o].copy()
@@ -292,11 +294,11 @@ def merge_sums(a: Words, x: Integers, b: Words, y: Integers) -> tuple[Words, Int
         sign = 1 if i == n else -1 if j == m else compare(a, i, b, j)
         total = 0
         if sign <= 0:
-            result[:, o] = a[:, i]
+            _copy(a, i, i + 1, result, o)
             total += x[i]
             i += 1
         if sign >= 0:
-            result[:, o] = b[:, j]
+            _copy(b, j, j + 1, result, o)
             total += y[j]
             j += 1
         if total != 0:

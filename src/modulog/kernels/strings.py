@@ -11,66 +11,78 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import config, njit
+from llvmlite import ir
+from numba.core import cgutils as untyped_cgutils
+from numba.core import types
+from numba.extending import intrinsic as untyped_intrinsic
+from numba.extending import overload
 
-from modulog.kernels.compiled import kernel
+from modulog.kernels.compiled import inlined, kernel
 
-if getattr(config, "DISABLE_JIT"):  # noqa: B009  (a name that type checkers do not see)
+cgutils: Any = untyped_cgutils
 
-    def _load32(data: Any, index: Any) -> int:
-        return int.from_bytes(data[index : index + 4].tobytes(), "little")
 
-    def _load64(data: Any, index: Any) -> int:
-        return int.from_bytes(data[index : index + 8].tobytes(), "little", signed=True)
+def intrinsic(function: Any) -> Any:
+    """Numba's decorator, which has no types."""
+    return untyped_intrinsic(function)
 
-    def prefetch(data: Any, index: Any) -> None:
-        return None
 
-else:
-    from llvmlite import ir
-    from numba.core import cgutils as untyped_cgutils
-    from numba.core import types
-    from numba.extending import intrinsic
+def _load32(data: Any, index: Any) -> int:
+    """The four bytes from an index on as one number, aligned or not."""
+    return int.from_bytes(data[index : index + 4].tobytes(), "little")
 
-    cgutils: Any = untyped_cgutils
 
-    def _loader(bits: int) -> Any:
-        """A function that reads `bits` bits at any index, aligned or not, as one machine word."""
+def _load64(data: Any, index: Any) -> int:
+    """The eight bytes from an index on as one number, aligned or not."""
+    return int.from_bytes(data[index : index + 8].tobytes(), "little", signed=True)
 
-        @intrinsic
-        def load(typing_context: Any, data: Any, index: Any) -> Any:
-            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-                array = context.make_array(signature.args[0])(context, builder, arguments[0])
-                pointer = cgutils.gep_inbounds(builder, array.data, arguments[1])
-                word = builder.load(builder.bitcast(pointer, ir.IntType(bits).as_pointer()), align=1)
-                return word if bits == 64 else builder.zext(word, ir.IntType(64))
 
-            return types.int64(data, types.intp), generate
+def prefetch(data: Any, index: Any) -> None:
+    """Ask for `data[index]` to be brought near, without waiting for it."""
 
-        return load
+
+def _loader(bits: int) -> Any:
+    """What `_load32` and `_load64` are in compiled code: one load of so many bits."""
 
     @intrinsic
-    def prefetch(typing_context: Any, data: Any, index: Any) -> Any:
-        """Ask for `data[index]` to be brought near, without waiting for it."""
-
+    def load(typing_context: Any, data: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array = context.make_array(signature.args[0])(context, builder, arguments[0])
             pointer = cgutils.gep_inbounds(builder, array.data, arguments[1])
-            number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
-            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-            read, near, data_cache = number(0), number(3), number(1)
-            builder.call(function, [builder.bitcast(pointer, byte), read, near, data_cache])
-            return context.get_dummy_value()
+            word = builder.load(builder.bitcast(pointer, ir.IntType(bits).as_pointer()), align=1)
+            return word if bits == 64 else builder.zext(word, ir.IntType(64))
 
-        return types.void(data, types.intp), generate
+        return types.int64(data, types.intp), generate
 
-    _load32, _load64 = _loader(32), _loader(64)
+    return load
+
+
+@intrinsic
+def _prefetch_intrinsic(typing_context: Any, data: Any, index: Any) -> Any:
+    """What `prefetch` is in compiled code."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = cgutils.gep_inbounds(builder, array.data, arguments[1])
+        number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        read, near, data_cache = number(0), number(3), number(1)
+        builder.call(function, [builder.bitcast(pointer, byte), read, near, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(data, types.intp), generate
+
+
+_load32_intrinsic, _load64_intrinsic = _loader(32), _loader(64)
+overload(_load32, inline="always")(lambda data, index: lambda data, index: _load32_intrinsic(data, index))
+overload(_load64, inline="always")(lambda data, index: lambda data, index: _load64_intrinsic(data, index))
+overload(prefetch, inline="always")(lambda data, index: lambda data, index: _prefetch_intrinsic(data, index))
 
 AHEAD = 8  # rows between the steps of a lookup: enough of them wait for memory at the same time
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _mix(state: Any, word: Any) -> Any:
     """One round: both arguments below 2**32, as is the result; the product stays below 2**63."""
     product = (state ^ word) * 0x7FEB352D
@@ -105,7 +117,7 @@ def hash_texts(data: Any, starts: Any, ends: Any, kinds: Any, hashes: Any) -> No
         hashes[i] = hash_text(data, starts[i], ends[i], np.int64(kinds[i]))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def same_text(a: Any, a_start: int, b: Any, b_start: int, length: int) -> bool:
     """Are two stretches of the same length equal?"""
     if length >= 8:
@@ -125,7 +137,7 @@ def same_text(a: Any, a_start: int, b: Any, b_start: int, length: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def find_slot(
     data: Any, start: int, end: int, kind: Any, code: int, slots: Any, shift: int, keys: Any, offsets: Any
 ) -> int:
@@ -146,7 +158,7 @@ def find_slot(
         at = (at + 1) & mask
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _look_ahead(row: int, hashes: Any, slots: Any, shift: int, keys: Any, offsets: Any) -> None:
     """Bring near what the next rows will read: slots first, then offsets, then keys."""
     last = len(hashes) - 1

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from time import perf_counter
 
 from modulog.engines.protocol import Relation, Version, Work
+from modulog.kernels.compile_time import working_time
 from modulog.maintenance.progress import UNKEPT, Reached, UpdateCheckpoints, replay
 from modulog.maintenance.recompute import recompute
 from modulog.maintenance.statistics import StratumUpdate
@@ -115,7 +115,7 @@ class MaintainedStratum:
 
     def update(self, number: int, checkpoints: UpdateCheckpoints) -> StratumUpdate:
         """Bring the stratum up to date; what lies below has been. `number` is that by which checkpoints know it."""
-        began = perf_counter()
+        began = working_time()
         self._number, self._checkpoints = number, checkpoints
         earlier = checkpoints.found(number)
         below = self.live.below.values()
@@ -140,7 +140,7 @@ class MaintainedStratum:
             self._maintain(done, earlier)
         if not self.live.is_view and not self._fed_by_others:
             checkpoints.reached(number, self.kept, is_done=True)
-        done.seconds = perf_counter() - began
+        done.seconds = working_time() - began
         return done
 
     def _expect(self, done: StratumUpdate) -> None:
@@ -208,7 +208,7 @@ class MaintainedStratum:
 
     def _close(self, closure: ExactClosure, done: StratumUpdate) -> None:
         """Only what a change can touch, or everything if that is hardly more; what is represented follows by itself."""
-        began, relation, rows = perf_counter(), closure.relation, None
+        began, relation, rows = working_time(), closure.relation, None
         if relation.listed:
             done.expect(*closure.estimate())
             everything = self.method == "auto" and done.better_anew(FEW)
@@ -218,7 +218,7 @@ class MaintainedStratum:
             rows = relation.size("gone") + relation.size("come")
         else:
             closure.maintain()
-        seconds = perf_counter() - began
+        seconds = working_time() - began
         rule = RuleStatistics(closure.label, rows, seconds)
         done.evaluated.append(RoundStatistics(rows or 0, seconds, [rule]))
 
@@ -258,7 +258,7 @@ class MaintainedStratum:
 
         `first` says that the work is what nonrecursive clauses lost, and nothing else.
         """
-        began, actions = perf_counter(), self.engine.actions
+        began, actions = working_time(), self.engine.actions
         if work:
             self.engine.run(work, counted=True)
         for relation in self.changing:
@@ -269,6 +269,6 @@ class MaintainedStratum:
         if new and leaving and self.method != "dred":
             new = sum([support.spare(first) for support in self._support])
         rules = [RuleStatistics(w.label, w.rows, w.seconds) for w in work]
-        seconds, actions = perf_counter() - began, self.engine.actions - actions
+        seconds, actions = working_time() - began, self.engine.actions - actions
         done.evaluated.append(RoundStatistics(new, seconds, rules, actions))
         return new

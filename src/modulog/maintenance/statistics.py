@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from modulog.materialisation.statistics import RoundStatistics
+from modulog.materialisation.statistics import RoundStatistics, compiling_line
 
 
 @dataclass(slots=True)
@@ -38,6 +38,7 @@ class UpdateStatistics:
 
     strata: list[StratumUpdate] = field(default_factory=list)
     seconds: float = 0.0
+    compiling: float = 0.0  # seconds in which kernels were compiled, which no other figure has
     node_bytes: int = 0  # the tables of decomposed rules, which are kept for the next update
 
     def __str__(self) -> str:
@@ -48,6 +49,8 @@ class UpdateStatistics:
                 f"  {names}: {s.how} (expected to look at {s.incremental:,.0f} facts, from scratch at {s.scratch:,.0f}), "
                 f"{s.changes:,} changes below, {s.overdeleted:,} left, {s.added:,} came, {s.rounds} rounds, {s.seconds * 1000:.1f} ms"
             )
+        if self.compiling:
+            lines.append(compiling_line(self.compiling))
         if self.node_bytes:
             lines.append(f"  tables of decomposed rules: {self.node_bytes / 1e6:.1f} MB")
         return "\n".join(lines)

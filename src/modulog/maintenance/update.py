@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
 
 from modulog.engines.protocol import EXPLICIT, AntiJoin, Engine, Project, Read, Relation, Table, Work
+from modulog.kernels.compile_time import compile_time, working_time
 from modulog.language.model import Predicate
 from modulog.maintenance.dredc_mod import MaintainedStratum
 from modulog.maintenance.journal import Journal
@@ -42,7 +42,7 @@ class Maintenance:
 
     def update(self, minus: Tables, plus: Tables) -> NetChange:
         """Delete and add explicit facts, or if there are none take in what was staged; on an error nothing has changed."""
-        began, net = perf_counter(), NetChange()
+        began, compiled, net = working_time(), compile_time.seconds, NetChange()
         touched: list[MaintainedStratum] = []
         known = set(self.facts.explicit)
         given: list[Relation] = []
@@ -78,7 +78,8 @@ class Maintenance:
         if self.journal is not None:
             self.journal.record(seen)
         net.statistics.node_bytes = self.node_bytes()
-        net.statistics.seconds = perf_counter() - began
+        net.statistics.seconds = working_time() - began
+        net.statistics.compiling = compile_time.seconds - compiled
         return net
 
     def node_bytes(self) -> int:

@@ -7,12 +7,12 @@ it, and Δ joins I.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from time import perf_counter
 from typing import Protocol, runtime_checkable
 
 from modulog.engines.backend import Backend
 from modulog.engines.protocol import Failures, Relation, Work
 from modulog.errors import Interrupted, LimitReached, stopped
+from modulog.kernels.compile_time import working_time
 from modulog.language.printer import print_rule
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, Statistics, StratumStatistics
@@ -65,7 +65,7 @@ def materialise(
 
     With checkpoints the work goes on where they say that another process stopped.
     """
-    statistics, began, where = Statistics(), perf_counter(), "before the first stratum"
+    statistics, began, where = Statistics(), working_time(), "before the first stratum"
     plan.orders.clear()
     plan.trees.clear()
     try:
@@ -106,11 +106,11 @@ def materialise(
         facts.forget_derived()
         if not stopped(error):
             raise
-        seconds = perf_counter() - began
+        seconds = working_time() - began
         raise Interrupted(
             f"stopped after {seconds:.1f} s {where}, with {statistics.facts:,} facts derived"
         ) from None
-    statistics.seconds = earlier + perf_counter() - began
+    statistics.seconds = earlier + working_time() - began
     return statistics, list(live.values())
 
 
@@ -142,9 +142,9 @@ def check_limits(group: Sequence[Stratum], rounds: int, facts: int, switches: Sw
 
 def _settle(facts: Facts, statistics: Statistics) -> None:
     """Evaluate what was put off."""
-    began, actions = perf_counter(), facts.engine.actions
+    began, actions = working_time(), facts.engine.actions
     facts.engine.settle()
-    statistics.late = RoundStatistics(0, perf_counter() - began, actions=facts.engine.actions - actions)
+    statistics.late = RoundStatistics(0, working_time() - began, actions=facts.engine.actions - actions)
 
 
 class Run:
@@ -173,20 +173,20 @@ class Run:
         """Go to the fixpoint; gives the number of each round that brought something."""
         if self.finished:
             return
-        began = perf_counter() - self.statistics.seconds
+        began = working_time() - self.statistics.seconds
         if self.statistics.rounds:
             new = self._sizes()
         else:
             new = self._round(work for stratum in self.strata for work in stratum.enter())
         while sum(new):
-            self.statistics.seconds = perf_counter() - began
+            self.statistics.seconds = working_time() - began
             yield len(self.statistics.rounds) - 1
             new = self._round(work for module in self.modules for work in module.add())
         for relation in (*self.relations, *self.external):
             relation.rest()
         for module in self.modules:
             module.rest()
-        self.statistics.seconds, self.finished = perf_counter() - began, True
+        self.statistics.seconds, self.finished = working_time() - began, True
 
     def _sizes(self) -> tuple[int, int]:
         """How many facts Δ has, and how many external ones."""
@@ -195,7 +195,7 @@ class Run:
 
     def _round(self, asked: Iterable[Work]) -> tuple[int, int]:
         """Evaluate the work, let Δ join I, and derive the next Δ: how many facts it has, and how many external ones."""
-        began, actions = perf_counter(), self.facts.engine.actions
+        began, actions = working_time(), self.facts.engine.actions
         work = list(asked)  # decomposed rules evaluate their nodes first, and that is part of the round
         self.facts.engine.run(work, lazily=not self.modules, counted=True)
         for relation in (*self.relations, *self.external):
@@ -203,7 +203,7 @@ class Run:
         new, external = (sum([r.derive() for r in group]) for group in (self.relations, self.external))
         rules = [RuleStatistics(w.label, w.rows, w.seconds) for w in work]
         self._late += [(rule, w) for rule, w in zip(rules, work, strict=True) if w.rows is None]
-        seconds, actions = perf_counter() - began, self.facts.engine.actions - actions
+        seconds, actions = working_time() - began, self.facts.engine.actions - actions
         self.statistics.rounds.append(RoundStatistics(new, seconds, rules, actions))
         return new, external
 

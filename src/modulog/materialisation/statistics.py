@@ -77,6 +77,9 @@ class Statistics:
     facts: int = 0
     derived: int = 0
     seconds: float = 0.0
+    compiling: float = (
+        0.0  # seconds in which kernels were compiled since the reasoner was made, which no other figure has
+    )
     failures: Failures = field(default_factory=Failures)
     nonrecursive_rules: int = 0
     recursive_rules: int = 0
@@ -106,6 +109,8 @@ class Statistics:
             f"{self.nonrecursive_rules} nonrecursive and {self.recursive_rules} recursive rules, "
             f"{self.transitive_modules} transitive and {self.symmetric_modules} symmetric-transitive modules, {self.bytes / 1e6:.1f} MB"
         ]
+        if self.compiling:
+            lines.append(compiling_line(self.compiling))
         if self.decomposed_rules:
             noun = "rule" if self.decomposed_rules == 1 else "rules"
             lines.append(
@@ -152,6 +157,15 @@ class Statistics:
             yield f"  stratum {number}: {names}: {s.facts:,} facts in {len(s.rounds)} rounds, {s.seconds:.3f} s{_actions(s)}"
         if len(ranked) > len(shown):
             yield f"  … and {len(ranked) - len(shown)} faster strata"
+
+
+def compiling_line(seconds: float) -> str:
+    """What is said of the time that compiling took.
+
+    >>> compiling_line(7.25)
+    '  kernels compiled, once for each installation: 7.2 s'
+    """
+    return f"  kernels compiled, once for each installation: {seconds:.1f} s"
 
 
 def _actions(stratum: StratumStatistics) -> str:

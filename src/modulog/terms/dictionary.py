@@ -25,7 +25,7 @@ Offsets = npt.NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 MOST_TERMS = 2**31 - 1
-_FEWEST_SLOTS = 1 << 10
+_FEWEST_SLOTS = 1 << 5
 _FEW = 16  # texts that are looked for in one pass over all keys while there is no hash table
 _MOST_PASSES = 8  # after so many passes a hash table has been worth its making
 

@@ -24,6 +24,7 @@ from modulog.storage.pairs import NOTHING, Pairs, together, without
 FEW_PAIRS = (
     1 << 17
 )  # pairs that are listed whatever it costs: joins with them are faster, and they are soon listed
+FEW = "which are few"
 PLAIN = 8  # bytes of a listed pair, in one order
 SHARE = 2  # the listed pairs must be larger by this factor,
 MANY_PAIRS = (
@@ -91,9 +92,15 @@ class ClosureRelation(CompactRelation):
         return self.structure
 
     def consider(self, seeds: Table, edges: Table | None) -> bool:
-        """Take everything external into a structure, if that is smaller than a list by far; facts there were before are forgotten."""
-        made = Structure(self.kind) if self.listed else self._made
+        """Take everything external into a structure, if that is smaller than a list by far; facts there were before are forgotten.
+
+        No structure is made where the nodes alone say that the pairs are few.
+        """
         given = Input(_ids(seeds), _ids(edges))
+        if self.listed and len(distinct(np.concatenate([*given.seeds, *given.edges]))) ** 2 <= FEW_PAIRS:
+            self.told = FEW
+            return False
+        made = Structure(self.kind) if self.listed else self._made
         delta = made.update(given, Input())
         if self.structure is None and not self._is_worth(made):
             return False
@@ -112,7 +119,7 @@ class ClosureRelation(CompactRelation):
     def _is_worth(self, made: Structure) -> bool:
         pairs, held = made.read(made.state).count(), made.bytes()
         if pairs <= FEW_PAIRS:
-            self.told = f"listed: {pairs:,} pairs, which are few"
+            self.told = FEW
             return False
         self.told = (
             f"listed: {pairs:,} pairs in {PLAIN * pairs / 1e6:.1f} MB, represented {held / 1e6:.1f} MB"
@@ -122,9 +129,10 @@ class ClosureRelation(CompactRelation):
     @property
     def storage(self) -> str:
         """How the facts are kept, with what a list would take."""
+        pairs = self.size("all")
         if self.listed:
-            return self.told
-        memory, pairs = self.memory(), self.size("all")
+            return f"listed: {pairs:,} pairs, {FEW}" if self.told == FEW else self.told
+        memory = self.memory()
         return (
             f"{self.kind}: {pairs:,} pairs in {memory.bytes / 1e6:.1f} MB, listed {memory.plain / 1e6:.1f} MB"
         )

@@ -141,7 +141,8 @@ class Reach:
         self, rows: Integers, seed_starts: Columns, seeds: Columns, sources: Columns, column: int
     ) -> Iterator[Columns]:
         source = word = 0
-        row, result = np.empty(rows.shape[1], np.int64), np.empty((2, PIECE), np.int32)
+        room = min(PIECE, len(sources) * len(self.graph.ids) + 64)  # a word of 64 nodes is written at once
+        row, result = np.empty(rows.shape[1], np.int64), np.empty((2, room), np.int32)
         while source < len(sources):
             source, word, written = reaching.list_rows(
                 rows, seed_starts, seeds, sources, self.graph.ids, column, source, word, row, result
