@@ -27,6 +27,7 @@ from modulog.engines.protocol import (
 from modulog.modules.clauses import Context, Evaluation
 from modulog.modules.partition import labels_of, look_up
 from modulog.planning.plan import ModulePlan
+from modulog.storage.lists import among
 from modulog.terms.arrow import unwrap
 
 
@@ -109,7 +110,7 @@ class SymmetricModule:
         first = np.concatenate([[True], roots[order][1:] != roots[order][:-1]])
         name = np.empty(len(reps), np.int64)
         name[order] = reps[order][first][np.cumsum(first) - 1]
-        is_old = np.isin(reps, names)
+        is_old = among(reps, names)
         moving = is_old & (name != reps)
         renamed = self.engine.table(("c", "new"), np.stack([reps[moving], name[moving]]))
         parts = [

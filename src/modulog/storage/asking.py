@@ -7,7 +7,7 @@ import numpy as np
 from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.delta import Change
 from modulog.storage.linear import Seeded
-from modulog.storage.lists import distinct
+from modulog.storage.lists import among, distinct
 from modulog.storage.pairs import (
     NO_IDS,
     BothWays,
@@ -85,7 +85,7 @@ def touched(pairs: Pairs, ids: Columns, column: int) -> Mask:
             result[rest] = touched(part, ids[rest], column)
         return result
     if isinstance(pairs, Difference):
-        result = np.isin(ids, touched_ids(pairs, column))
+        result = among(ids, touched_ids(pairs, column))
         result[result] = _really_touched(pairs, ids[result], column)
         return result
     return _really_touched(pairs, ids, column)
@@ -94,9 +94,9 @@ def touched(pairs: Pairs, ids: Columns, column: int) -> Mask:
 def _really_touched(pairs: Pairs, ids: Columns, column: int) -> Mask:
     several = isinstance(pairs, Difference | Seeded) and len(ids) > FEW
     if several or isinstance(pairs, State | Change | BothWays):
-        return np.isin(ids, pairs.distinct(column))
+        return among(ids, pairs.distinct(column))
     asked = distinct(ids)
     found = [NO_IDS]
     for piece in pairs.scan(None, asked) if column else pairs.scan(asked):
         found.append(distinct(piece[column]))
-    return np.isin(ids, np.concatenate(found))
+    return among(ids, np.concatenate(found))

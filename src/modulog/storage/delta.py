@@ -11,7 +11,7 @@ import numpy as np
 from modulog.kernels import products
 from modulog.kernels.types import Columns, Integers, Mask
 from modulog.storage.edges import packed, unpacked
-from modulog.storage.lists import Lists, distinct
+from modulog.storage.lists import Lists, among, distinct
 from modulog.storage.nodes import Nodes
 from modulog.storage.rows import Rows
 from modulog.storage.state import CHUNK, State, grouped, multiplied
@@ -213,10 +213,10 @@ class Change:
         nodes = self.nodes
         if sources is not None:
             asked = distinct(has.nodes.find(sources))
-            nodes = asked[np.isin(asked, nodes)]
+            nodes = asked[among(asked, nodes)]
         for piece in self._expand(has.rows, self._lacks.rows, nodes, limit):
             if targets is not None:
-                piece = piece[:, np.isin(piece[1], targets)]
+                piece = piece[:, among(piece[1], targets)]
             if piece.shape[1]:
                 yield piece
 

@@ -22,6 +22,19 @@ def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])] if len(numbers) else numbers
 
 
+def among(numbers: NDArray[Any], others: NDArray[Any]) -> Mask:
+    """Which numbers are among others, sorted ones or not; `numpy.isin` and `numpy.setdiff1d` hash, too.
+
+    >>> among(np.array([3, 1, 2]), np.array([5, 2, 3])).tolist()
+    [True, False, True]
+    """
+    if not len(others):
+        return np.zeros(len(numbers), np.bool_)
+    others = np.sort(others)
+    found: Mask = others[np.minimum(np.searchsorted(others, numbers), len(others) - 1)] == numbers
+    return found
+
+
 class Pool:
     """The numbers of lists: appended only, so that every value that has some of them stays valid."""
 

@@ -25,6 +25,7 @@ from modulog.errors import NotSupported
 from modulog.kernels import joining
 from modulog.kernels.compile_time import working_time
 from modulog.kernels.types import Columns, Words
+from modulog.storage.lists import distinct
 
 PAIRS = 1 << 24  # pairs that one call of the fused join may consider
 BUFFER = 1 << 20  # new facts it may return
@@ -171,7 +172,7 @@ class LocalEngine:
     def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[LocalTable]:
         pairs, edges = self._pairs(seeds, ("s", "y")), self._pairs(graph, ("u", "v"))
         if pairs.shape[1]:
-            found = reaching.Reach(reaching.distinct(pairs[0]), pairs, edges)
+            found = reaching.Reach(distinct(pairs[0]), pairs, edges)
             yield from (LocalTable(("s", "t"), ids) for ids in found.pairs())
 
     def reach_changes(
@@ -186,7 +187,7 @@ class LocalEngine:
             node = self.compiler.in_order(p.Join(rows, known, ("s", "t")), ("s", "t"))
             return (batch.ids for batch in node.batches())
 
-        found = reaching.Reach(reaching.distinct(sources.ids[0]), pairs, edges)
+        found = reaching.Reach(distinct(sources.ids[0]), pairs, edges)
         for lost, won in found.changes(before):
             yield LocalTable(("s", "t"), lost), LocalTable(("s", "t"), won)
 

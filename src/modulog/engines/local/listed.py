@@ -12,7 +12,7 @@ from modulog.engines.local.reading import Lookup
 from modulog.engines.local.runs import places
 from modulog.kernels import packing, searching
 from modulog.kernels.types import Columns, Integers, Mask
-from modulog.storage.lists import distinct
+from modulog.storage.lists import among, distinct
 from modulog.storage.state import CHUNK
 
 BOTH = ("s", "t")
@@ -57,6 +57,6 @@ class Listed:
             pieces = (ids[::-1] for _, ids in reading.matches(self.layers, BY_TARGET, asked))
         for piece in pieces:
             if sources is not None and targets is not None:
-                piece = piece[:, np.isin(piece[1], targets)]
+                piece = piece[:, among(piece[1], targets)]
             for start in range(0, piece.shape[1], limit):
                 yield np.ascontiguousarray(piece[:, start : start + limit])

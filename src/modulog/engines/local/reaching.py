@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modulog.kernels import components, graphs, reaching, sorting
-from modulog.kernels.types import Columns, Integers, Mask
+from modulog.kernels.types import Columns, Integers
+from modulog.storage.lists import among, distinct
 
 PIECE = 1 << 20  # pairs of one piece
 ROW_BYTES = 1 << 28  # of the bit rows that are held at once
@@ -34,16 +35,6 @@ class Condensed:
     targets: Columns
     member_starts: Columns
     members: Columns
-
-
-def distinct(values: Columns) -> Columns:
-    """The different values, in ascending order."""
-    values = np.sort(values)
-    return (
-        np.ascontiguousarray(values[np.concatenate([[True], values[1:] != values[:-1]])])
-        if len(values)
-        else values
-    )
 
 
 def condensed(ids: Columns, edges: Columns) -> Condensed:
@@ -172,7 +163,7 @@ class Reach:
         for first, end, pairs in self._found():
             now = _words(pairs)
             before = _words(np.concatenate([NOTHING, *known(self.sources[first:end])], axis=1))
-            yield _pairs(before[~_in_sorted(before, now)]), _pairs(now[~_in_sorted(now, before)])
+            yield _pairs(before[~among(before, now)]), _pairs(now[~among(now, before)])
 
     def _source_rows(self) -> Iterator[tuple[int, Integers]]:
         """A bit row for each source, some of them at a time."""
@@ -245,14 +236,6 @@ def _words(pairs: Columns) -> Integers:
 
 def _pairs(words: Integers) -> Columns:
     return np.stack([words >> 32, words & 0xFFFFFFFF]).astype(np.int32)
-
-
-def _in_sorted(words: Integers, others: Integers) -> Mask:
-    """Which of the words are among others, which are sorted."""
-    if not len(others):
-        return np.zeros(len(words), np.bool_)
-    found: Mask = others[np.minimum(np.searchsorted(others, words), len(others) - 1)] == words
-    return found
 
 
 def connected(edges: Columns) -> Columns:

@@ -15,6 +15,7 @@ from modulog.engines.protocol import Relation
 from modulog.errors import InternalError
 from modulog.kernels import packing
 from modulog.kernels.types import Columns, Integers, Words
+from modulog.storage.lists import among
 
 
 class SharedClosureRelation(ClosureRelation):
@@ -48,7 +49,7 @@ class SharedClosureRelation(ClosureRelation):
         if not isinstance(other, ClosureRelation) or other.listed:
             raise InternalError(f"{self.name}: a closure cannot become a list")
         mine, others = _packed(self._made.external()), _packed(other._made.external())
-        for words, leaving in ((np.setdiff1d(mine, others), True), (np.setdiff1d(others, mine), False)):
+        for words, leaving in ((mine[~among(mine, others)], True), (others[~among(others, mine)], False)):
             given = Input(self._unpacked(words[np.newaxis]))
             self._delta = self._made.update(*((Input(), given) if leaving else (given, Input())))
             self._leaving = leaving

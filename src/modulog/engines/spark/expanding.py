@@ -22,6 +22,7 @@ from modulog.engines.protocol import Argument
 from modulog.engines.spark.table import WEIGHT, SparkTable
 from modulog.kernels.types import Columns, Mask
 from modulog.storage.asking import sizes
+from modulog.storage.lists import distinct
 from modulog.storage.pairs import Pairs, Selected, Together, Turned, guess
 
 SHARE = 1 << 20  # pairs that one task lists, about
@@ -89,7 +90,7 @@ def _shares(pairs: Pairs) -> tuple[int, Columns]:
             found = [_shares(part) for part in pairs.parts]
             columns = {column for column, _ in found}
             if len(columns) == 1:
-                return columns.pop(), np.unique(np.concatenate([ids for _, ids in found]))
+                return columns.pop(), distinct(np.concatenate([ids for _, ids in found]))
     return 0, pairs.distinct(0)
 
 

@@ -32,6 +32,7 @@ from modulog.formats import DataWarning, rdf_writing
 from modulog.formats.exporting import part_names, sayable, write_facts
 from modulog.formats.writing import format_rows
 from modulog.language.model import Predicate
+from modulog.storage.lists import distinct
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.model import Kind
 
@@ -98,9 +99,7 @@ def _write_here(
 ) -> dict[Predicate, int]:
     """Write the facts of predicates that the driver has, one file to a folder; answers how many there are of each."""
     found = {p: backend.engine.driver.evaluate(facts[p], None).rows() for p in names}
-    used = np.unique(
-        np.concatenate([np.empty(0, np.int32), *(table.ids.ravel() for table in found.values())])
-    )
+    used = distinct(np.concatenate([np.empty(0, np.int32), *(table.ids.ravel() for table in found.values())]))
     dictionary, written = Dictionary(), dict[Predicate, int]()
     if len(used):
         dictionary.extend(*keys.text_buffers(backend.terms.texts(used.astype(np.int64))))

@@ -18,6 +18,7 @@ from modulog.engines import protocol as p
 from modulog.engines.local import reaching
 from modulog.engines.spark.functions import F
 from modulog.engines.spark.table import SparkTable
+from modulog.storage.lists import distinct
 
 if TYPE_CHECKING:
     from modulog.engines.spark.engine import SparkEngine
@@ -46,9 +47,9 @@ def _reached(shared: Any, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
     seeds = np.stack([np.concatenate([piece[j] for piece in pieces]) for j in (0, 1)])
     edges = shared.value
     # Kernels speak 32 bits: ids become places in the sorted list of all that occur.
-    ids = reaching.distinct(np.concatenate([seeds.ravel(), edges.ravel()]))
+    ids = distinct(np.concatenate([seeds.ravel(), edges.ravel()]))
     small, lines = (np.searchsorted(ids, pair).astype(np.int32) for pair in (seeds, edges))
-    sources = reaching.distinct(np.ascontiguousarray(small[0]))
+    sources = distinct(np.ascontiguousarray(small[0]))
     for found in reaching.Reach(sources, np.ascontiguousarray(small), np.ascontiguousarray(lines)).pairs():
         yield pa.RecordBatch.from_arrays([pa.array(ids[column]) for column in found], names=["s", "t"])
 
@@ -69,7 +70,7 @@ def components(engine: SparkEngine, edges: SparkTable) -> SparkTable:
     if len(edges) > engine.broadcast_limit:
         return _labelled(engine, edges)
     pairs = _arrays(edges)
-    ids = reaching.distinct(pairs.ravel())
+    ids = distinct(pairs.ravel())
     found = reaching.connected(np.searchsorted(ids, pairs).astype(np.int32))
     return engine.table(MEMBER, ids[found] if len(ids) else np.empty((2, 0), np.int64))
 

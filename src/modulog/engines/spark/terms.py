@@ -35,6 +35,7 @@ from modulog.engines.spark.numbering import ASSIGNED, PLACES, ROW_BITS, SIZE, TE
 from modulog.engines.spark.stored_terms import StoredTerms
 from modulog.errors import InternalError
 from modulog.language.printer import print_term
+from modulog.storage.lists import among
 from modulog.terms.model import Constant
 
 BROADCAST_TERMS = 100_000
@@ -159,7 +160,7 @@ class SparkTerms:
         self.actions += 1
         asked = self.spark.createDataFrame(pa.table({"id": pa.array(numbers)}))
         found = self.frame().join(F.broadcast(asked), "id").toArrow().sort_by("id")
-        for number in np.setdiff1d(numbers, found.column("id")):
+        for number in numbers[~among(numbers, found.column("id").to_numpy())]:
             raise InternalError(f"the dictionary has no term {number}")
         return found.column("key").combine_chunks()
 
