@@ -11,9 +11,10 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH" sh
 DEMO := $(RUN) examples/data-lineage/demo.sh
 TOUR := $(RUN) examples/supply-chain/demo.sh
 PYTEST := $(BIN)/python -m pytest -q
+STEP := [1/1]
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo tour test test-local test-spark check format conformance bench bench-papers bench-spark clean
+.PHONY: help setup java demo tour test test-local test-spark check format conformance bench bench-papers bench-spark clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,20 +22,27 @@ help: ## List the targets
 setup: $(STAMP) ## Make .venv and install Modulog for development, once
 
 $(STAMP): pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,spark]'
-	@echo "compiling kernels, once"; $(TOUR) >/dev/null 2>&1 || true  # whether it works is for the tests to say
-	@$(DEMO) >/dev/null 2>&1 || true
+	@STEP='$(STEP)' PYTHON='$(PYTHON)' sh scripts/setup.sh packages $(VENV)
 	@touch $@
+
+java:
+	@STEP='[1/3]' sh scripts/setup.sh java
+
+# Java comes before the packages, so that nobody waits for them before hearing that it is missing.
+test: java
+demo test: STEP := [2/3]
+tour: STEP := [1/2]
 
 $(BENCH_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
-demo: $(STAMP) ## A data pipeline on Spark, run twice, and its store on this machine
+demo: java $(STAMP) ## A data pipeline on Spark, run twice, and its store on this machine
+	@echo '[3/3] the demo (about 40 seconds; ten more the first time, when kernels are compiled)'
 	@$(DEMO)
 
 tour: $(STAMP) ## The command line without Spark: the supply chain of a company, from its rules to answers
+	@echo '[2/2] the tour (about 15 seconds; ten more the first time, when kernels are compiled)'
 	@$(TOUR)
 
 test: test-local test-spark ## All tests

@@ -1,4 +1,6 @@
-# For the tours: `say` prints a heading, `run` a command and then what it prints. On stderr Spark greets: that is only shown when the command fails.
+# For the tours: `say` prints a heading, `run` a command and then what it prints. What takes long shows on stderr how far it is, if that is a
+# terminal; elsewhere, in a log for example, a line every few seconds says that it is still at work.
+. ../../scripts/alive.sh
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
@@ -11,5 +13,9 @@ run() {
         esac
     done
     printf '\n'
-    { greeting=$("$@" 2>&1 >&3 3>&-); } 3>&1 || { status=$?; printf '%s\n' "$greeting" >&2; exit $status; }
+    status=0
+    [ -t 2 ] || alive "at work"
+    "$@" || status=$?
+    quiet
+    return "$status"
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ["src", "tests", "docs", "examples", "benchmarks", ".ci"]
+FOLDERS = ["src", "tests", "docs", "examples", "benchmarks", "scripts", ".ci"]
 SUFFIXES = {
     "",
     ".cfg",
