@@ -10,7 +10,7 @@ cd "$copy"
 rm -rf output
 
 say "A company has 220 tables and 303 jobs that move data between them. Where does personal data end up, and who answers for it?"
-echo "The tables are described in RDF, the jobs are JSON lines; examples/data-lineage/README.md tells more."
+echo "The tables are described in RDF, the jobs are a CSV file; examples/data-lineage/README.md tells more."
 
 say "1. A pipeline: two sources, rules with negation and a closure, a store, two sinks."
 run cat pipeline.toml
@@ -21,8 +21,8 @@ run modulog run pipeline.toml
 say "3. Staff data in tables that nobody answers for; asked on this machine, without Spark:"
 run modulog query output/store 'finding(?table, "raw.staff_2")'
 
-say "4. A day later the jobs are others. What has changed is found by comparing, and only what follows from it is computed."
-run cp later/jobs.jsonl jobs.jsonl
+say "4. A day later the jobs are others. What has changed is found by comparing, and only what follows from it is computed: too little for Spark."
+run cp later/jobs.csv jobs.csv
 run modulog run pipeline.toml
 
 say "5. The same store on this machine: there is a new finding, so one job is stopped, and a moment later everything is right again."

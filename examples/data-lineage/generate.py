@@ -1,11 +1,10 @@
-"""Makes the data of this example: a catalogue of tables as RDF, and the jobs that move data between them as JSON lines, today and a day later.
+"""Makes the data of this example: a catalogue of tables as RDF, and the jobs that move data between them as CSV, today and a day later.
 
 python generate.py
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from random import Random
 
@@ -63,6 +62,11 @@ def catalogue(stewards: dict[str, str]) -> list[str]:
     return lines
 
 
+def csv_lines(found: list[Job]) -> list[str]:
+    """Jobs as lines of a table, behind the names of its columns; no value needs quotes."""
+    return [",".join(found[0]), *(",".join(job.values()) for job in found)]
+
+
 def main() -> None:
     random = Random(8)
     every = [table for layer in LAYERS for table in tables(layer)]
@@ -77,8 +81,8 @@ def main() -> None:
     (HERE / "later").mkdir(exist_ok=True)
     files = {
         "catalogue.nt": catalogue(stewards),
-        "jobs.jsonl": map(json.dumps, today),
-        "later/jobs.jsonl": map(json.dumps, later),
+        "jobs.csv": csv_lines(today),
+        "later/jobs.csv": csv_lines(later),
         "later/stopped.csv": [f"raw.staff_2,{target},copy"],
     }
     for name, lines in files.items():
