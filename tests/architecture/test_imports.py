@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src"
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
 MODULES = {
     ".".join(p.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): p
     for p in sorted(SOURCE.rglob("*.py"))
@@ -109,6 +110,27 @@ def test_places(module: str) -> None:
         if within(name, package) and not any(within(module, place) for place in places)
     ]
     assert not wrong
+
+
+def test_documents_have_the_layers() -> None:
+    """The table in docs/architecture.md has every layer, from the top to the bottom; the line in CONTRIBUTING.md leaves some out."""
+    block = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[1]
+    shown = list[set[str]]()
+    for line in block.strip().splitlines():
+        names, _, what = line.partition(" " * 3)
+        if what.strip():
+            shown.append(set(names.split()))
+        else:  # a layer of many names goes over several lines
+            shown[-1] |= set(names.split())
+    assert shown == LAYERS[::-1]
+
+
+def test_contributors_are_told_the_layers() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    line = text.split("**Imports go one way**: `")[1].split("`")[0]
+    shown = [{name.strip() for name in names.split(",")} for names in line.split("→")]
+    found = [next(n for n, layer in enumerate(LAYERS) if names <= layer) for names in shown]
+    assert found == sorted(set(found), reverse=True)
 
 
 def run(program: str) -> list[str]:
