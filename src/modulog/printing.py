@@ -54,6 +54,8 @@ def print_change(change: Change, is_json: bool) -> None:
         Console(width=None if sys.stdout.isatty() else 100_000).print(table)
     else:
         print("nothing changed")
+    for line in change.statistics.failures.told():
+        print(line)
     if change.ignored:
         verb = "was" if change.ignored == 1 else "were"
         print(f"{plural(change.ignored, 'fact')} to delete {verb} not explicit")

@@ -403,9 +403,22 @@ def test_rows_without_a_value_are_counted_in_statistics() -> None:
     statistics = r.materialise()
     assert statistics.failures == Failures(overflows=2, divisions_by_zero=1, ill_typed=3)
     assert "\n  2 results too big for their kind gave no fact" in str(statistics)
-    assert "\n  1 divisions by zero gave no fact" in str(statistics)
+    assert "\n  1 division by zero gave no fact" in str(statistics)
     assert "\n  3 functions with arguments of the wrong kind gave no fact" in str(statistics)
     assert (sorted(r.rows("next")), sorted(r.rows("small"))) == ([(1,), (3,)], [(0,), (2,)])
+
+
+def test_rows_without_a_value_are_counted_in_an_update_and_by_rule() -> None:
+    late, half = "late(?p) :- lead(?p, ?d), ?d > 20 .", "half(?x) :- late(?p), lead(?p, ?d), ?x = ?d / 0 ."
+    r = Reasoner(f'{late} {half} lead(a, "n/a") . lead(b, 25) .')
+    first = r.materialise()
+    assert first.failures == Failures(incomparable=1, divisions_by_zero=1)
+    by_rule = {rule.rule: rule.failures for s in first.strata for part in s.rounds for rule in part.rules}
+    assert by_rule[late] == Failures(incomparable=1) and by_rule[half] == Failures(divisions_by_zero=1)
+    change = r.update(add={"lead": [("c", "soon"), ("d", 3)]})
+    assert change.statistics.failures == Failures(incomparable=1)
+    assert "\n  1 comparison of values that cannot be compared" in str(change.statistics)
+    assert r.update(add={"lead": [("e", 4)]}).statistics.failures == Failures()
 
 
 def test_recursion_that_creates_values_has_limits() -> None:

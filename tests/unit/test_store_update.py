@@ -373,6 +373,15 @@ def modulog(
     return run
 
 
+def test_the_command_tells_comparisons_that_cannot_be_decided(modulog: Callable[..., Result]) -> None:
+    Path("late.rls").write_text("late(?p) :- lead(?p, ?d), ?d > 20 . lead(a, 30) .")
+    Path("lead.csv").write_text('b,"n/a"\n')
+    assert modulog("materialise", "late.rls", "--store", "leads")[0] == 0
+    code, out, _ = modulog("update", "leads", "--add", "lead.csv")
+    assert code == 0
+    assert out.splitlines()[-1] == "1 comparison of values that cannot be compared counted as false"
+
+
 def test_the_command(modulog: Callable[..., Result]) -> None:
     code, out, err = modulog("update", "store", "--add", "add", "--delete", "old")
     assert (code, err) == (0, "")

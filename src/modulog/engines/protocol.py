@@ -367,6 +367,21 @@ class Failures:
         """The four numbers, in order."""
         return self.incomparable, self.overflows, self.divisions_by_zero, self.ill_typed
 
+    def told(self) -> list[str]:
+        """What happened, in a line for each kind.
+
+        >>> Failures(2, 0, 1).told()
+        ['2 comparisons of values that cannot be compared counted as false', '1 division by zero gave no fact']
+        """
+        words = (
+            ("comparison", "comparisons", " of values that cannot be compared counted as false"),
+            ("result too big for its kind", "results too big for their kind", " gave no fact"),
+            ("division", "divisions", " by zero gave no fact"),
+            ("function", "functions", " with arguments of the wrong kind gave no fact"),
+        )
+        found = zip(self.counts(), words, strict=True)
+        return [f"{n:,} {one if n == 1 else many}{what}" for n, (one, many, what) in found if n]
+
 
 class Values(Protocol):
     """What an engine must know of terms: how to compare their values and to compute with them."""
@@ -396,6 +411,9 @@ class Work:
         None  # how many rows the expression gave, set by the engine once it is evaluated, if they are counted
     )
     seconds: float = 0.0
+    failures: Failures = (
+        Failures()
+    )  # of its evaluation, where the engine can tell them from those of other rules
     there: bool = (
         False  # whether all of the facts held when the update began, which an engine need not look up then
     )

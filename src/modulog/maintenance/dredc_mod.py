@@ -268,7 +268,7 @@ class MaintainedStratum:
         new = sum([relation.derive(leaving) for relation in self.changing])
         if new and leaving and self.method != "dred":
             new = sum([support.spare(first) for support in self._support])
-        rules = [RuleStatistics(w.label, w.rows, w.seconds) for w in work]
+        rules = [RuleStatistics.of(w) for w in work]
         seconds, actions = working_time() - began, self.engine.actions - actions
         done.evaluated.append(RoundStatistics(new, seconds, rules, actions))
         return new

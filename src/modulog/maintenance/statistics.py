@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from modulog.engines.protocol import Failures
 from modulog.materialisation.statistics import RoundStatistics, compiling_line
 
 
@@ -40,6 +41,7 @@ class UpdateStatistics:
     seconds: float = 0.0
     compiling: float = 0.0  # seconds in which kernels were compiled, which no other figure has
     node_bytes: int = 0  # the tables of decomposed rules, which are kept for the next update
+    failures: Failures = field(default_factory=Failures)
 
     def __str__(self) -> str:
         lines = [f"{len(self.strata)} strata touched in {self.seconds * 1000:.1f} ms"]
@@ -53,4 +55,5 @@ class UpdateStatistics:
             lines.append(compiling_line(self.compiling))
         if self.node_bytes:
             lines.append(f"  tables of decomposed rules: {self.node_bytes / 1e6:.1f} MB")
+        lines += [f"  {line}" for line in self.failures.told()]
         return "\n".join(lines)

@@ -43,6 +43,7 @@ class Maintenance:
     def update(self, minus: Tables, plus: Tables) -> NetChange:
         """Delete and add explicit facts, or if there are none take in what was staged; on an error nothing has changed."""
         began, compiled, net = working_time(), compile_time.seconds, NetChange()
+        before = self.engine.failures
         touched: list[MaintainedStratum] = []
         known = set(self.facts.explicit)
         given: list[Relation] = []
@@ -80,6 +81,7 @@ class Maintenance:
         net.statistics.node_bytes = self.node_bytes()
         net.statistics.seconds = working_time() - began
         net.statistics.compiling = compile_time.seconds - compiled
+        net.statistics.failures = self.engine.failures - before
         return net
 
     def node_bytes(self) -> int:

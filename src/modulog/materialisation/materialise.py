@@ -201,7 +201,7 @@ class Run:
         for relation in (*self.relations, *self.external):
             relation.merge()
         new, external = (sum([r.derive() for r in group]) for group in (self.relations, self.external))
-        rules = [RuleStatistics(w.label, w.rows, w.seconds) for w in work]
+        rules = [RuleStatistics.of(w) for w in work]
         self._late += [(rule, w) for rule, w in zip(rules, work, strict=True) if w.rows is None]
         seconds, actions = working_time() - began, self.facts.engine.actions - actions
         self.statistics.rounds.append(RoundStatistics(new, seconds, rules, actions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from modulog.engines.protocol import Failures, Memory
+from modulog.engines.protocol import Failures, Memory, Work
 
 
 @dataclass(slots=True)
@@ -18,6 +18,12 @@ class RuleStatistics:
     label: object
     rows: int | None
     seconds: float
+    failures: Failures = field(default_factory=Failures)  # known where one machine has evaluated it
+
+    @classmethod
+    def of(cls, work: Work) -> RuleStatistics:
+        """Those of a rule that an engine was asked to evaluate."""
+        return cls(work.label, work.rows, work.seconds, work.failures)
 
     @property
     def rule(self) -> str:
@@ -121,7 +127,7 @@ class Statistics:
             if part.actions:
                 lines.append(f"  {what}: {part.seconds:.3f} s, {part.actions} actions")
         lines += self._represented()
-        lines += self._failures()
+        lines += [f"  {line}" for line in self.failures.told()]
         if self.set_aside:
             where = f": {self.bad_records}" if self.bad_records else ""
             noun = "record" if self.set_aside == 1 else "records"
@@ -132,17 +138,6 @@ class Statistics:
     def incomparable(self) -> int:
         """How many comparisons had values that cannot be compared."""
         return self.failures.incomparable
-
-    def _failures(self) -> Iterator[str]:
-        words = (
-            "comparisons of values that cannot be compared counted as false",
-            "results too big for their kind gave no fact",
-            "divisions by zero gave no fact",
-            "functions with arguments of the wrong kind gave no fact",
-        )
-        for number, text in zip(self.failures.counts(), words, strict=True):
-            if number:
-                yield f"  {number:,} {text}"
 
     def _represented(self) -> Iterator[str]:
         saved = {name: m for name, m in self.memory.items() if m.plain > 2 * m.bytes and m.plain > 10**6}

@@ -50,8 +50,8 @@ class Checkpoints(Committed):
         strata = self._state["strata"]
         done = sum(stratum["finished"] for stratum in strata)
         rounds = next((len(s["rounds"]) for s in strata if not s["finished"] and s["rounds"]), 0)
-        words = f"explicit facts, {done} of {len(strata)} strata"
-        return words + (f", and the next up to round {rounds - 1}" if rounds else "")
+        words = f"explicit facts and {done} of {len(strata)} strata"
+        return words + (f", the next one up to round {rounds - 1}" if rounds else "")
 
     # ---- What the reasoner asks for
 
@@ -108,7 +108,7 @@ class Checkpoints(Committed):
 def _record(statistics: StratumStatistics) -> dict[str, Any]:
     """Rounds as JSON can say them; rules by their text."""
     rounds = [
-        {**asdict(replace(r, rules=[])), "rules": [[rule.rule, rule.rows, rule.seconds] for rule in r.rules]}
+        {**asdict(replace(r, rules=[])), "rules": [_rule(rule) for rule in r.rules]}
         for r in statistics.rounds
     ]
     return {"rounds": rounds, "seconds": statistics.seconds}
@@ -117,7 +117,16 @@ def _record(statistics: StratumStatistics) -> dict[str, Any]:
 def _statistics(fresh: StratumStatistics, record: Mapping[str, Any]) -> StratumStatistics:
     """The statistics of a stratum with the rounds that were recorded."""
     rounds = [
-        RoundStatistics(**{**r, "rules": [RuleStatistics(*rule) for rule in r["rules"]]})
+        RoundStatistics(**{**r, "rules": [_rule_again(rule) for rule in r["rules"]]})
         for r in record["rounds"]
     ]
     return replace(fresh, rounds=rounds, seconds=record["seconds"])
+
+
+def _rule(rule: RuleStatistics) -> list[Any]:
+    return [rule.rule, rule.rows, rule.seconds, rule.failures.counts()]
+
+
+def _rule_again(record: Sequence[Any]) -> RuleStatistics:
+    label, rows, seconds, failures = record
+    return RuleStatistics(label, rows, seconds, Failures(*failures))

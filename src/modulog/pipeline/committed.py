@@ -30,7 +30,7 @@ SHARE = 10
 """Committing takes at most one part in so many of the time: what is due waits, if it must, for a later round."""
 
 _STATE = "state.json"
-_VERSION = 2
+_VERSION = 3
 _SYNCHRONISED = 16  # files at a time
 
 Files = dict[str, dict[str, int]]

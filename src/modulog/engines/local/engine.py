@@ -67,9 +67,9 @@ class LocalEngine:
 
     def run(self, work: Sequence[p.Work], lazily: bool = False, counted: bool = False) -> None:
         for item in work:
-            began = working_time()
+            began, before = working_time(), self.failures
             item.rows = self._run(item)
-            item.seconds = working_time() - began
+            item.seconds, item.failures = working_time() - began, self.failures - before
 
     def _run(self, work: p.Work) -> int:
         """Evaluate one rule; the last join, the projection to the head and the test for new facts are one where they can be."""

@@ -108,7 +108,7 @@ class Driver:
                 self.mirror_of(mirrored_relation(item.relation)), self._translate(item.expr), item.source
             )
             self.local.run([mirrored])
-            item.rows, item.seconds = mirrored.rows, mirrored.seconds
+            item.rows, item.seconds, item.failures = mirrored.rows, mirrored.seconds, mirrored.failures
 
     def collect(self, expr: p.Expr) -> DriverTable:
         """All rows of an expression."""
