@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,26 @@ class Arrival:
     arity: int | None = None
 
 
+Counters = dict[str, list[Callable[[], int]]]
+"""What tells how many rows there are, by predicate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What `load` or `read` has found in a path: bad records that were set aside, and rows, which are known once they are facts."""
+
+    path: str
+    set_aside: int
+    counters: Counters
+    is_wide: bool  # every predicate has its facts from the same rows
+
+    @property
+    def rows(self) -> int:
+        """How many good rows, or triples, there are, with repetitions."""
+        found = [sum(counter() for counter in counters) for counters in self.counters.values()]
+        return max(found, default=0) if self.is_wide else sum(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """Facts of files that have been read and wait for an update."""
@@ -72,6 +93,7 @@ class Loader:
         self.facts, self.backend = facts, backend
         self.arities: dict[str, set[int]] = {}
         self.files: dict[str, str] = {}
+        self.readings: list[Reading] = []
         named = program.predicates()
         self.know(named)
         self.views = {name for name, view in VIEWS.items() if view in named}
@@ -160,7 +182,7 @@ class Loader:
         format: str | None = None,
     ) -> list[Predicate]:
         """Load what a path stands for; `mapping` fills several predicates from columns of one wide file."""
-        with self._counting_bad(path):
+        with self._noting(path, bool(mapping)) as counters:
             arrivals, triples = self.found(
                 path,
                 predicate=predicate,
@@ -171,6 +193,7 @@ class Loader:
                 bad=bad,
                 format=format,
             )
+            self._count(arrivals, triples, counters)
             filled = self.add(*arrivals, triples=triples)
         for arrival in arrivals:
             self._note(arrival.name, arrival.source)
@@ -178,24 +201,34 @@ class Loader:
 
     def read(self, path: str | os.PathLike[str], **options: Any) -> Given:
         """What a path stands for, as tables that are not staged; the options are those of `load`."""
-        with self._counting_bad(path):
+        with self._noting(path, bool(options.get("mapping"))) as counters:
             arrivals, triples = self.found(path, **options)
+            self._count(arrivals, triples, counters)
             tables = self.checked(*arrivals, triples=triples)
             for file in triples:
                 for predicate, table in file.tables():
                     tables.setdefault(predicate, []).append(table)
         return Given(self, tables)
 
+    def _count(self, arrivals: Iterable[Arrival], triples: Iterable[Triples], counters: Counters) -> None:
+        """Let the counters tell the rows of all that was found, once they are known."""
+        for arrival in arrivals:
+            counters.setdefault(arrival.name, []).extend(map(self.backend.counter, arrival.tables))
+        for file in triples:
+            counters.setdefault("", []).append(partial(int, file.rows))
+
     @contextmanager
-    def _counting_bad(self, path: str | os.PathLike[str]) -> Iterator[None]:
-        """Say how many records were set aside; what failed has set nothing aside."""
-        before = len(self.backend.aside)
+    def _noting(self, path: str | os.PathLike[str], is_wide: bool) -> Iterator[Counters]:
+        """Keep what was found, and say how many records were set aside; what failed has set nothing aside."""
+        before, counters = len(self.backend.aside), Counters()
         try:
-            yield
+            yield counters
         except BaseException:
             self.backend.aside.forget(before)
             raise
-        if aside := len(self.backend.aside) - before:
+        aside = len(self.backend.aside) - before
+        self.readings.append(Reading(os.fspath(path), aside, counters, is_wide))
+        if aside:
             records = "1 bad record" if aside == 1 else f"{aside:,} bad records"
             warnings.warn(f"{os.fspath(path)}: {records} set aside", DataWarning, stacklevel=5)
 
@@ -233,7 +266,7 @@ class Loader:
                 tables = self.backend.read_files(
                     paths, kind, arity, header=header, strings=strings, columns=chosen, bad=bad
                 )
-                arrivals.append(Arrival(name, tables, _shown(paths), arity))
+                arrivals.append(Arrival(name, list(tables), _shown(paths), arity))
         return arrivals, triples
 
     def _note(self, name: str, path: str) -> None:

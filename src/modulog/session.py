@@ -17,7 +17,7 @@ from modulog.language.checks import check
 from modulog.language.model import Predicate, Program
 from modulog.language.parser import parse_file, parse_program
 from modulog.language.places import Diagnostic
-from modulog.loading import Arrival, Given, Loader, predicate_name
+from modulog.loading import Arrival, Given, Loader, Reading, predicate_name
 from modulog.maintenance.change import Change, change_of
 from modulog.maintenance.comparing import difference
 from modulog.maintenance.journal import Journal
@@ -171,6 +171,15 @@ class Reasoner(Answering):
         """
         self._loader.add(self._arrival(predicate, facts, columns))
         self._pending = True
+
+    def take_readings(self) -> list[Reading]:
+        """What each `load` and `read` since the last call has found: path, bad records, and rows, which Spark knows once they are facts.
+
+        >>> Reasoner("p(1) .").take_readings()
+        []
+        """
+        found, self._loader.readings = self._loader.readings, []
+        return found
 
     def given(self, predicate: str | IRI, facts: object, *, columns: Columns | None = None) -> Given:
         """Facts that `add` would take, to be given to `update` together with what `read` gives.

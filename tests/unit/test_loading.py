@@ -11,6 +11,7 @@ import pytest
 
 from modulog import IRI, Reasoner
 from modulog.errors import DataError
+from modulog.formats import DataWarning
 
 
 def test_a_file_fills_the_predicate_it_is_named_for(tmp_path: Path) -> None:
@@ -149,3 +150,17 @@ def test_an_empty_folder_and_an_unknown_format(tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     with pytest.raises(DataError):
         Reasoner("").load(tmp_path / "picture.png")
+
+
+def test_readings_tell_rows_and_bad_records(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("1,Ann,70\n2,Bob\n3,Cy,80\n3,Cy,80\n")
+    (tmp_path / "facts.nt").write_text("<urn:a> <urn:p> <urn:b> .\n<urn:a> <urn:p> <urn:c> .\n")
+    r = Reasoner("triple(?x, ?y, ?z) :- p(?x, ?y, ?z) .")
+    with pytest.warns(DataWarning, match="bad records"):
+        r.load(tmp_path / "people.csv", mapping={"age": [0, 2], "name": [0, 1]}, bad="set-aside")
+    r.read(tmp_path / "facts.nt")
+    with pytest.raises(DataError):
+        r.load(tmp_path / "people.csv")
+    found = [(Path(reading.path).name, reading.rows) for reading in r.take_readings()]
+    assert found == [("people.csv", 3), ("facts.nt", 2)]
+    assert r.take_readings() == []

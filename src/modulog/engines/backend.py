@@ -93,6 +93,10 @@ class Triples(Protocol):
     def predicates(self) -> Collection[Predicate]:
         """The predicates that have facts."""
 
+    @property
+    def rows(self) -> int:
+        """How many triples, or quads, there are, with repetitions."""
+
     def schedule(self, given: Callable[[Predicate], Relation]) -> None:
         """Schedule the facts in the relations of explicit facts."""
 
@@ -183,6 +187,9 @@ class Backend(Protocol):
 
     def read_rdf(self, paths: Paths, format: str, views: Collection[str], bad: Bad = "fail") -> Triples:
         """Read files of triples, all of them; nothing is scheduled yet. `views` are the names in VIEWS that are wanted too."""
+
+    def counter(self, table: Table) -> Callable[[], int]:
+        """Says later, without keeping the table, how many rows were found in one that was read from files: 0 before it is taken in."""
 
     def rows(self, tables: Iterable[Table], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Rows as tuples of Python values."""

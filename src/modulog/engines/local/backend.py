@@ -54,6 +54,7 @@ class LocalTriples:
     """The facts of a file of triples as tables."""
 
     facts: Sequence[tuple[Predicate, Table]]
+    rows: int
 
     @property
     def predicates(self) -> list[Predicate]:
@@ -186,7 +187,12 @@ class LocalBackend:
             facts.append((VIEWS["quad"], triples[:, triples[3] != NO_GRAPH]))
         if TYPE.name in views:
             facts.append((TYPE, types_of_triples(self.dictionary, triples)))
-        return LocalTriples([(predicate, self._table(rows)) for predicate, rows in facts])
+        tables = [(predicate, self._table(rows)) for predicate, rows in facts]
+        return LocalTriples(tables, triples.shape[1])
+
+    def counter(self, table: Table) -> Callable[[], int]:
+        rows = len(table)
+        return lambda: rows
 
     def _table(self, ids: Ids) -> LocalTable:
         return self.engine.table(tuple(f"c{j}" for j in range(ids.shape[0])), ids)

@@ -53,7 +53,7 @@ from modulog.engines.spark.hadoop import HadoopListing
 from modulog.engines.spark.keys import key_array
 from modulog.engines.spark.session import build_session
 from modulog.engines.spark.stored_terms import StoredTerms
-from modulog.engines.spark.table import DriverTable, KeyTable, SparkTable, StagedTable
+from modulog.engines.spark.table import DriverTable, KeyTable, RowCounter, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.waiting import Staged, Waiting, stage
 from modulog.formats.columns import choose_columns
@@ -280,12 +280,19 @@ class SparkBackend:
     def read_rdf(self, paths: Paths, format: str, views: Collection[str], bad: Bad = "fail") -> Triples:
         if self._is_small(paths, format, bad):
             small = LocalBackend()
-            facts = small.read_rdf(paths, format, views).tables()
-            return LocalTriples([(p, self._keyed(small.dictionary, table)) for p, table in facts])
+            facts = small.read_rdf(paths, format, views)
+            return LocalTriples(
+                [(p, self._keyed(small.dictionary, t)) for p, t in facts.tables()], facts.rows
+            )
         with translated():
-            source = self._triples(paths, format, bad)
-            run = Chunks(TripleBlocks(tuple(views)), source.read)
-            return SparkTriples(self.engine, stage(self.terms, source.raw.mapInArrow(run, SCHEMA)), views)
+            source, counter = self._triples(paths, format, bad), RowCounter()
+            run = Chunks(TripleBlocks(tuple(views)), source.read, counter.counting(source.raw))
+            staged = stage(self.terms, source.raw.mapInArrow(run, SCHEMA))
+            return SparkTriples(self.engine, staged, views, counter())
+
+    def counter(self, table: Table) -> Callable[[], int]:
+        assert isinstance(table, KeyTable)
+        return table.counter
 
     # ---- Facts out
 
@@ -373,6 +380,7 @@ class SparkTriples:
     engine: SparkEngine
     staged: Staged
     views: Collection[str]
+    rows: int
 
     @property
     def predicates(self) -> list[Predicate]:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import TaskContext
+from pyspark import Accumulator, TaskContext
 
 from modulog.engines.backend import VIEWS
 from modulog.engines.spark.keys import read_keys, string_array, text_buffers
@@ -151,16 +151,19 @@ def _batch(blocks: Iterable[Block]) -> Iterator[pa.RecordBatch]:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """Batches of keys, which a reader may have to make first, as blocks: `blocks` says what a chunk gives."""
+    """Batches of keys, which a reader may have to make first, as blocks: `blocks` says what a chunk gives. Rows are added to `counter`."""
 
     blocks: Callable[[Chunk], Iterator[Block]]
     read: Reader | None = None
+    counter: Accumulator[int] | None = None
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         chunk = Chunk(partition() << CHUNK_BITS)
         for batch in batches if self.read is None else self.read(batches):
             if batch.num_rows:
                 chunk.add(batch.columns)
+                if self.counter is not None:
+                    self.counter.add(batch.num_rows)
             if chunk.full:
                 yield from _batch(self.blocks(chunk))
                 chunk = Chunk(chunk.number + 1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark import Accumulator
 from pyspark.sql import DataFrame, SparkSession
 
 from modulog.engines.local.table import LocalTable
@@ -94,6 +95,22 @@ def frame_of(spark: SparkSession, columns: dict[str, np.ndarray], rows: int) -> 
     return spark.createDataFrame(pa.table({name: pa.array(values) for name, values in columns.items()}))
 
 
+class RowCounter:
+    """How many rows executors have read for a table, once they have; it does not keep the table."""
+
+    def __init__(self, rows: int = 0) -> None:
+        self._rows = rows
+        self._found: Accumulator[int] | None = None
+
+    def counting(self, frame: DataFrame) -> Accumulator[int]:
+        """What executors add to when they read the frame; only its last reading counts."""
+        self._found = frame.sparkSession.sparkContext.accumulator(0)
+        return self._found
+
+    def __call__(self) -> int:
+        return self._rows if self._found is None else int(self._found.value)
+
+
 class KeyTable:
     """Facts that have no ids yet: keys k0, k1, …, encoded together with all others when somebody reads.
 
@@ -113,6 +130,7 @@ class KeyTable:
         self._frame = keys if isinstance(keys, DataFrame) else None
         self.arrays = None if isinstance(keys, DataFrame) else list(keys)
         self._spark, self._rows = spark, rows
+        self.counter = RowCounter(rows)
 
     @property
     def frame(self) -> DataFrame:
@@ -135,7 +153,8 @@ class KeyTable:
     def wait(self, relation: SparkRelation, source: ModuleId) -> Waiting:
         """The facts as those of a relation."""
         name = str(relation.number)
-        blocks = self.frame.mapInArrow(Chunks(TableBlocks(name), self._read), SCHEMA)
+        counter = self.counter.counting(self.frame) if self.arrays is None else None
+        blocks = self.frame.mapInArrow(Chunks(TableBlocks(name), self._read, counter), SCHEMA)
         return Waiting(relation.arity, blocks, {name: relation}, source)
 
     def __len__(self) -> int:
