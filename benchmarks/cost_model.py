@@ -14,7 +14,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-STAGES: Final = ("start", "read", "encode", "rules", "save", "sinks")
+STAGES: Final = ("start of Spark", "read", "encode", "rules", "save", "sinks")
 CLUSTERS: Final = ((10, 16), (100, 16))
 """Nodes, and cores of each."""
 

@@ -100,12 +100,18 @@ class RunProgress(Progress):
     """
 
     _stage = ""
+    _running = False
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Facts and their rate are those of the stage."""
+        is_inside, self._running = self._running, True
+        outer = self._stage, self.doing, self._first_round, self.facts
         self._stage, self.doing, self._first_round, self.facts = name, "", None, 0
         yield
+        self._running = is_inside
+        if is_inside:  # the other stage goes on
+            self._stage, self.doing, self._first_round, self.facts = outer
 
     def note(self, **values: Any) -> None:
         """Show which source or sink it is, or what an earlier run has left."""

@@ -291,6 +291,7 @@ def test_killed_runs(tmp_path: Path) -> None:
     logs = [path.read_text() for path in sorted((tmp_path / "store" / "runs").glob("*.jsonl"))]
     assert "up to round" in next(line for line in logs[1].splitlines() if '"resumed"' in line)
     assert not (tmp_path / "store" / "checkpoint").exists() and "report" in out
+    assert out.startswith("full run: a run that was killed goes on, with explicit facts and ")
 
 
 KILLS = int(os.environ.get("MODULOG_KILLS", "1"))

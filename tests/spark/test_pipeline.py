@@ -14,8 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from modulog import IRI, Pipeline, Reasoner
+from modulog.engines.protocol import Failures
 from modulog.errors import DataError, ModulogError
 from modulog.pipeline import Run, Sink, Source, stages
+from modulog.pipeline.run import START
 from modulog.store.manifest import read_manifest
 from stores import held
 
@@ -27,6 +29,11 @@ RULES = """
     apart(?x) :- node(?x), ~path(?x, ?x) .
     good(?x) :- apart(?x), ~ban(?x) .
     edge(0, 1) .
+"""
+LATE = """
+    late(?p) :- lead(?p, ?d), ?d > 20 .
+    share(?x) :- stock(?p, ?n), ?x = 12 / ?n .
+    blocked(?p) :- late(?p), stock(?p, ?n) .
 """
 
 
@@ -163,6 +170,50 @@ def test_every_source_and_every_sink(warehouse: Any, tmp_path: Path) -> None:
     assert sorted(map(tuple, warehouse.table("pipeline_out.r_old").collect())) == [(1,), (3,)]
     hidden = [p for p in tmp_path.rglob(".*") if p.name.startswith(".modulog")]
     assert not hidden and len(run.written) == 8 + 3 + 4 + 2
+
+
+@pytest.mark.parametrize("local_limit", [None, 0])
+def test_what_was_left_out_is_told(
+    spark: Any, tmp_path: Path, executors_read: None, local_limit: int | None
+) -> None:
+    """Rows and bad records by source, and comparisons that cannot be decided: in the result, the log and the report of full and incremental runs."""
+    (tmp_path / "rules.rls").write_text(LATE)
+    (tmp_path / "lead.csv").write_text('a,"n/a",1\nb,25,2\nc\nd,12,0\n')
+    (tmp_path / "part.nt").write_text("<urn:a> <urn:part> <urn:b> .\n<urn:a> <urn:part> <urn:c> .\n")
+    lead = Source(str(tmp_path / "lead.csv"), map={"lead": [0, 1], "stock": [0, 2]}, bad="set-aside")
+    pipeline = Pipeline(
+        rules=[tmp_path / "rules.rls"],
+        sources=[lead, Source(str(tmp_path / "part.nt"))],
+        store=tmp_path / "store",
+        mode="incremental",
+        local_limit=local_limit,
+    )
+    first = pipeline.run(spark=spark)
+    assert first.read == {str(tmp_path / "lead.csv"): 3, str(tmp_path / "part.nt"): 2}
+    assert first.failures.keys() == {"incomparable", "divisions_by_zero"} and first.set_aside == 2
+    if local_limit is None:  # executors count a row again where they evaluate it again
+        assert set(first.failures.values()) == {1}
+    assert f"2 bad records set aside: {first.bad_records}" in str(first)
+    told = Failures(**first.failures).told()
+    assert all(f"\n  {line}\n" in str(first) for line in told)
+    assert "read" in first.seconds and START not in first.seconds  # Spark was running already
+    log = Path(str(first.report)).with_suffix(".jsonl").read_text().splitlines()
+    notes = [line for line in map(json.loads, log) if line["event"] == "note"]
+    (bad,) = (note for note in notes if "bad_records" in note)
+    assert [(r["line"], r["text"]) for r in bad["bad_records"]] == [(3, "c"), (3, "c")]
+    assert bad["place"] == first.bad_records and len(spark_rows(spark, Path(bad["place"]))) == 2
+    assert first.failures in [note.get("failures") for note in notes]
+    page = Path(str(first.report)).read_text()
+    assert all(line in page for line in told) and "1 field where 3 should be" in page
+    assert "once: " in page  # the order of the joins, as `modulog plan` shows it
+
+    (tmp_path / "lead.csv").write_text('a,"n/a",1\nb,25,2\nd,12,0\ne,"soon",1\nf,"never",1\n')
+    second = pipeline.run(spark=spark)
+    assert second.mode == "incremental" and second.read == {str(tmp_path / "lead.csv"): 5}
+    assert second.failures.keys() == {"incomparable"} and second.failures["incomparable"] >= 2
+    assert local_limit == 0 or second.failures["incomparable"] == 2
+    assert not second.set_aside
+    assert Failures(**second.failures).told()[0] in Path(str(second.report)).read_text()
 
 
 # ---- Incremental runs

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from modulog.engines.backend import Backend, FactFile
@@ -33,10 +35,12 @@ def make_backend(name: str, spark: Any = None, **options: Any) -> Backend:
     return SparkBackend(spark, **options)
 
 
-def start_spark(settings: Mapping[str, str], later: bool = False) -> tuple[Any, bool]:
+def start_spark(
+    settings: Mapping[str, str], log: Path, starting: Callable[[], AbstractContextManager[None]], later: bool
+) -> tuple[Any, bool]:
     """A Spark session with these settings, and whether it is a new one; one that is active is taken as it is.
 
-    A new one that is wanted `later` starts when somebody first needs it.
+    A new one that is wanted `later` starts when somebody first needs it. It is started within a context that `starting` makes, and what it prints goes into `log`.
     """
     _need_pyspark()
     from modulog.engines.spark.session import LateSession, active_session, build_session
@@ -44,7 +48,10 @@ def start_spark(settings: Mapping[str, str], later: bool = False) -> tuple[Any, 
     found = active_session()
     if found is not None:
         return found, False
-    return LateSession(settings) if later else build_session(settings), True
+    if later:
+        return LateSession(settings, log, starting), True
+    with starting():
+        return build_session(settings, log), True
 
 
 def _need_pyspark() -> None:

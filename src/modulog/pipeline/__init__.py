@@ -11,6 +11,10 @@ changes         what the sources hold now, beside what the last run knew
 incremental     what has changed, as facts to delete and to add
 streams         batches of Structured Streaming
 sinks           results written aside and moved
+account         what a run has done so far
+counted         statistics as the log has them
+log             the log of a run, a line for everything that becomes known
+report          the page that is made from the log
 run             `Run`, what a run did, and `Watch`, who is told while it does
 stages          a run, stage by stage
 describing      what a run would do

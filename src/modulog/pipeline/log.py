@@ -10,9 +10,9 @@ A line is written as soon as it is true: the log of a run that was killed ends w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -20,8 +20,6 @@ from typing import Any
 
 from modulog.errors import DataError, ModulogError
 from modulog.formats.writing import replacing
-from modulog.maintenance.statistics import UpdateStatistics
-from modulog.materialisation.statistics import RoundStatistics, Statistics
 from modulog.pipeline.configuration import Configuration
 from modulog.pipeline.report import report
 from modulog.pipeline.run import Run, Watch
@@ -36,6 +34,8 @@ class RunLog:
     def __init__(self, path: Path, also: Watch) -> None:
         self.path, self._also, self._stage = path, also, ""
         self.events: list[dict[str, Any]] = []
+        self.seconds: dict[str, float] = {}
+        self._within = 0.0  # seconds of stages inside the one that runs
         self._file = path.open("x", encoding="utf-8", buffering=1)
 
     def write(self, event: str, **values: Any) -> None:
@@ -47,21 +47,30 @@ class RunLog:
         with suppress(OSError):
             self._file.write(line + "\n")
 
+    @property
+    def spark_log(self) -> Path:
+        """Where a Spark that is started for this run is to write its own log."""
+        return self.path.with_suffix(".spark.log")
+
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Note when the stage begins, when it ends, and whether it failed."""
-        self._stage, began = name, perf_counter()
+        """Note when the stage begins, when it ends, and whether it failed; a stage inside another one has seconds of its own."""
+        outer, self._stage = self._stage, name
+        earlier, self._within = self._within, 0.0
+        outcome, began = {"event": "done"}, perf_counter()
         self.write("stage")
         try:
             with self._also.stage(name):
                 yield
         except BaseException as error:
-            self.write("failed", seconds=round(perf_counter() - began, 3), error=_words(error))
+            outcome = {"event": "failed", "error": _words(error)}
             raise
-        else:
-            self.write("done", seconds=round(perf_counter() - began, 3))
         finally:
-            self._stage = ""
+            whole = perf_counter() - began
+            own = whole - self._within
+            self.seconds[name] = self.seconds.get(name, 0.0) + own
+            self.write(**outcome, seconds=round(own, 3))
+            self._stage, self._within = outer, earlier + whole
 
     def note(self, **values: Any) -> None:
         """Write down what is known."""
@@ -86,10 +95,10 @@ class Record:
         self.log = log
 
     def finished(self, run: Run) -> Run:
-        """Note how the run ended; the same run, with the place of its report."""
-        place = self.log.path.with_suffix(".html")
-        self.log.write("end", outcome="done", **{f.name: getattr(run, f.name) for f in fields(run)})
-        return replace(run, report=str(place))
+        """Note how the run ended; the same run, with the seconds of its stages and the place of its report."""
+        done = replace(run, seconds=self.log.seconds, report=str(self.log.path.with_suffix(".html")))
+        self.log.write("end", outcome="done", **{f.name: getattr(done, f.name) for f in fields(done)})
+        return done
 
 
 @contextmanager
@@ -107,7 +116,8 @@ def recorded(configuration: Configuration, watch: Watch) -> Iterator[Record]:
     except OSError as error:
         raise DataError(f"{store}: the store cannot be written: {error.strerror}") from error
     try:
-        log.write("begin", writer=f"modulog {__version__}", pipeline=_shown(configuration))
+        name = configuration.places.file or configuration.store
+        log.write("begin", writer=f"modulog {__version__}", name=name, pipeline=_shown(configuration))
         yield Record(log)
     except BaseException as error:
         log.write("end", outcome="failed", error=_words(error))
@@ -150,62 +160,3 @@ def _set(given: Any) -> dict[str, Any]:
         for f in fields(given)
         if (value := getattr(given, f.name)) != f.default and value not in ({}, ())
     }
-
-
-def described(statistics: Statistics) -> dict[str, Any]:
-    """What a materialisation did, by stratum and rule, as JSON can say it.
-
-    Rules that Spark evaluates together share the seconds of their round, and those that it puts off also the seconds of their evaluation.
-
-    >>> from modulog import Reasoner
-    >>> found = described(Reasoner("q(?x) :- p(?x) . p(a) .").materialise())
-    >>> [stratum["predicates"] for stratum in found["strata"]], found["rules"][0]["rule"], found["rules"][0]["rows"]
-    ([['q/1']], 'q(?x) :- p(?x) .', 1)
-    """
-    others = (("explicit facts, encoded", statistics.loading), ("evaluated late", statistics.late))
-    strata = [
-        *(_summed([name], [part], part.seconds) for name, part in others if part.actions),
-        *(_summed(s.predicates, s.rounds, s.seconds) for s in statistics.strata),
-    ]
-    rounds = [r for stratum in statistics.strata for r in stratum.rounds]
-    return {"strata": strata, "rules": _by_rule(rounds, statistics.late.seconds)}
-
-
-def _summed(names: Sequence[str], rounds: Sequence[RoundStatistics], seconds: float) -> dict[str, Any]:
-    """Some rounds in one line."""
-    facts, jobs = sum(r.facts for r in rounds), sum(r.actions for r in rounds)
-    return {
-        "predicates": list(names),
-        "rounds": len(rounds),
-        "facts": facts,
-        "jobs": jobs,
-        "seconds": seconds,
-    }
-
-
-def _by_rule(rounds: Sequence[RoundStatistics], late: float = 0.0) -> list[dict[str, Any]]:
-    """What each rule gave in all rounds, and its seconds: its own, or an equal share of its round's and, if it was put off, of the late ones."""
-    put_off = sum(not rule.seconds for r in rounds for rule in r.rules if not r.actions)
-    found: dict[str, dict[str, Any]] = {}
-    for round_ in rounds:
-        together = sum(not rule.seconds for rule in round_.rules)
-        rest = max(0.0, round_.seconds - sum(rule.seconds for rule in round_.rules))
-        for rule in round_.rules:
-            later = 0.0 if round_.actions else late / max(put_off, 1)
-            total = found.setdefault(
-                rule.rule, {"rule": rule.rule, "rounds": 0, "rows": 0, "seconds": 0.0, "shared": False}
-            )
-            total["rounds"] += 1
-            total["rows"] = None if None in (total["rows"], rule.rows) else total["rows"] + rule.rows
-            total["seconds"] += rule.seconds or rest / together + later
-            total["shared"] |= not rule.seconds
-    found.pop("", None)  # what is no rule: facts that an earlier run had found
-    return sorted(found.values(), key=lambda rule: -rule["seconds"])
-
-
-def described_update(statistics: UpdateStatistics) -> dict[str, Any]:
-    """How an update brought each stratum up to date, and what rules gave, as JSON can say it."""
-    strata = [asdict(replace(stratum, evaluated=[])) for stratum in statistics.strata]
-    for stratum in strata:
-        del stratum["evaluated"]
-    return {"updates": strata, "rules": _by_rule([r for s in statistics.strata for r in s.evaluated])}

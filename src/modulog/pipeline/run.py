@@ -7,10 +7,15 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from modulog.engines.protocol import Failures
+
 Mode = Literal["full", "incremental"]
 
-STAGES = ("start", "read", "materialise", "compare", "update", "change", "save", "sinks")
-"""The stages of a run, in this order; a run enters those that it needs, most of them perhaps several times, never one inside another."""
+START = "start of Spark"
+"""A stage that comes first, or inside the one in which Spark is first needed, and not at all where Spark runs already."""
+
+STAGES = (START, "read", "materialise", "compare", "update", "change", "save", "sinks")
+"""The stages of a run; a run enters those that it needs, most of them perhaps several times."""
 
 
 class Watch(Protocol):
@@ -44,8 +49,9 @@ class Unwatched:
 class Run:
     """What a run did.
 
-    `reason` says why it was full or what changed; `added` and `deleted` are the net change by predicate, of an incremental run; `written` has
-    the rows of each part of a sink that was written. `set_aside` counts bad records, which lie in `bad/` of the store.
+    `reason` says why it was full or what changed, `resumed` what was taken over from a run that was killed; `read` has the rows of each source that was read; `added` and `deleted` are the
+    net change by predicate, of an incremental run; `written` has the rows of each part of a sink that was written. `set_aside` counts bad records, which lie in `bad_records`; `failures` counts, by kind,
+    rows that were left out because values could not be compared or had no result, as `Failures` names them.
     """
 
     mode: Mode
@@ -60,6 +66,10 @@ class Run:
     change: str | None = None
     report: str | None = None
     set_aside: int = 0
+    bad_records: str | None = None
+    read: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
+    resumed: str = ""
 
     def __str__(self) -> str:
         seconds = ", ".join(f"{name} {time:.1f} s" for name, time in self.seconds.items())
@@ -70,7 +80,9 @@ class Run:
         for name in sorted({*self.added, *self.deleted}):
             lines.append(f"  {name}: +{self.added.get(name, 0):,} -{self.deleted.get(name, 0):,}")
         if self.set_aside:
-            lines.append(f"  {self.set_aside:,} bad records set aside")
+            noun = "record" if self.set_aside == 1 else "records"
+            lines.append(f"  {self.set_aside:,} bad {noun} set aside: {self.bad_records}")
+        lines += [f"  {line}" for line in Failures(**self.failures).told()]
         lines += [f"  {part}: {rows:,} rows" for part, rows in self.written.items()]
         lines += [
             f"{what} {place}" for what, place in (("change", self.change), ("report", self.report)) if place

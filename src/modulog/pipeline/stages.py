@@ -5,12 +5,11 @@ The store is saved before the sinks are written, with a note of what they do not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -20,15 +19,16 @@ from modulog.errors import DataError
 from modulog.language.model import Predicate
 from modulog.language.printer import print_program
 from modulog.pipeline import incremental
+from modulog.pipeline.account import Account
 from modulog.pipeline.changes import Survey, survey
 from modulog.pipeline.checking import Checked
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.configuration import Source
 from modulog.pipeline.files import checksums, remote_files
 from modulog.pipeline.incremental import Step
-from modulog.pipeline.log import described, described_update, recorded
+from modulog.pipeline.log import RunLog, recorded
 from modulog.pipeline.modes import way_of
-from modulog.pipeline.run import Run, Watch
+from modulog.pipeline.run import START, Run, Watch
 from modulog.pipeline.sinks import write_sink
 from modulog.pipeline.state import Files, SourceState, State, StreamState
 from modulog.pipeline.streams import Stream, file_stream, run_stream
@@ -60,7 +60,7 @@ class Runner:
     def __init__(
         self,
         checked: Checked,
-        watch: Watch,
+        watch: RunLog,
         full: bool,
         spark: Any,
         streams: Sequence[Stream],
@@ -72,31 +72,15 @@ class Runner:
         before = self.known.state if self.known else State()
         self.state = replace(before, switches=self.configuration.switches)
         self.spark, self.streams = spark, streams
-        self.added: dict[str, int] = {}
-        self.deleted: dict[str, int] = {}
-        self.written: dict[str, int] = {}
-        self.change: str | None = None
-        self.set_aside = 0
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        """A stage, watched and timed."""
-        began = perf_counter()
-        try:
-            with self.watch.stage(name):
-                yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - began
+        self.account = Account(watch, self.way)
 
     def run(self) -> Run:
         """Do everything; a failure leaves the store and the sinks with what they had when the last stage was done."""
-        self.watch.note(mode=self.way.mode, reason=self.way.reason)
         is_ours = False
-        with self._stage("start"):
-            if self.spark is None:
-                later = self.known is not None and not self.way.recomputes
-                self.spark, is_ours = start_spark(self.configuration.spark, later)
+        if self.spark is None:
+            later = self.known is not None and not self.way.recomputes
+            starting = partial(self.watch.stage, START)
+            self.spark, is_ours = start_spark(self.configuration.spark, self.watch.spark_log, starting, later)
         try:
             self._clean()
             with self._reasoner() as reasoner:
@@ -107,19 +91,7 @@ class Runner:
         finally:
             if is_ours:
                 self.spark.stop()
-        return Run(
-            self.way.mode,
-            self.way.reason,
-            read_manifest(self.store).generation,
-            explicit,
-            facts,
-            self.added,
-            self.deleted,
-            self.written,
-            self.seconds,
-            self.change,
-            set_aside=self.set_aside,
-        )
+        return self.account.run(read_manifest(self.store).generation, explicit, facts)
 
     # ---- The facts as they were, or as the sources say
 
@@ -137,7 +109,7 @@ class Runner:
 
     def _reasoner(self) -> Reasoner:
         """A reasoner over the store, which has what the plain sources say, or said when they were last read."""
-        with self._stage("read"):
+        with self.watch.stage("read"):
             self.found = self._survey()
         if self.known is None:
             self._load()
@@ -146,7 +118,7 @@ class Runner:
         self.checkpoints = UpdateCheckpoints(
             self.store, self._update_key(), self.configuration.checkpoint_rounds
         )
-        self.watch.note(resumed=self.checkpoints.resumed)
+        self.account.resume(self.checkpoints.resumed)
         return self._open(self.checkpoints)
 
     def _open(self, checkpoints: Checkpoints | UpdateCheckpoints, **options: Any) -> Reasoner:
@@ -179,7 +151,7 @@ class Runner:
         """Read all plain sources, compute what follows, save; a run that was killed is taken up where it was."""
         sums = self.found.sums
         checkpoints = Checkpoints(self.store, self._key(), self.configuration.checkpoint_rounds)
-        self.watch.note(resumed=checkpoints.resumed)
+        self.account.resume(checkpoints.resumed)
         made = Reasoner(
             self.checked.program,
             spark=self.spark,
@@ -192,7 +164,7 @@ class Runner:
         plain = [source for source in self.configuration.sources if not source.is_batch]
         with made as reasoner:
             filled: dict[str, Iterable[Predicate]] = {}
-            with self._stage("read"):
+            with self.watch.stage("read"):
                 for source in () if checkpoints.loaded else plain:
                     self.watch.note(source=source.place)
                     filled[source.key] = reasoner.load(source.place, **source.options())
@@ -208,17 +180,16 @@ class Runner:
         """Compute what follows from the stored explicit facts by other rules, and save."""
         switches = Switches(**self.configuration.switches)
         checkpoints = Checkpoints(self.store, self._key(), self.configuration.checkpoint_rounds, stored=True)
-        self.watch.note(resumed=checkpoints.resumed)
+        self.account.resume(checkpoints.resumed)
         with self._open(checkpoints, program=self.checked.program, switches=switches) as reasoner:
             self._materialise(reasoner)
             self._save_all(reasoner, self.state)
         checkpoints.clear()
 
     def _materialise(self, reasoner: Reasoner) -> None:
-        with self._stage("materialise"):
-            statistics = reasoner.materialise()
-            self.watch.note(facts=statistics.facts, explicit=statistics.explicit, plan=str(reasoner.plan()))
-            self.watch.note(**described(statistics))
+        with self.watch.stage("materialise"):
+            reasoner.materialise()
+            self.account.materialised(reasoner)
 
     def _save_all(self, reasoner: Reasoner, state: State) -> None:
         """Save a state of which sinks have nothing yet."""
@@ -229,13 +200,14 @@ class Runner:
 
     def _apply(self, reasoner: Reasoner) -> None:
         """Bring in what sources, batches and streams have changed, each as one update, then the sinks."""
-        self.watch.note(plan=str(reasoner.plan()))
+        if self.way.mode == "incremental":
+            self.watch.note(plan=str(reasoner.plan()))
         if self.known is not None and (self.found.changed or self.found.concerned):
-            with self._stage("compare"):
+            with self.watch.stage("compare"):
                 step = incremental.compare(reasoner, self.found, self.configuration, self.state)
             self._update(reasoner, step)
         if any(files for _, files in self.found.batches):
-            with self._stage("read"):
+            with self.watch.stage("read"):
                 step = incremental.take_batches(reasoner, self.found, self.state)
             self._update(reasoner, step)
         self._write_sinks(reasoner)
@@ -247,7 +219,7 @@ class Runner:
         """Every batch of a stream is an update, with sinks and all."""
 
         def take(batch: Any, after: StreamState) -> None:
-            with self._stage("read"):
+            with self.watch.stage("read"):
                 self.watch.note(stream=stream.key, batch=after.batch)
                 given = stream.read(reasoner, batch)
             self.checkpoints.next(self._update_key(is_stream=True))
@@ -263,11 +235,10 @@ class Runner:
         """One update, its net change, and the state after it."""
         names: Iterable[str] = ()
         if not step.is_empty:
-            with self._stage("update"):
+            with self.watch.stage("update"):
                 change = reasoner.update(delete=step.delete, add=step.add)
                 names = (*change.added, *change.deleted)
-                self.watch.note(added=change.added, deleted=change.deleted, ignored=change.ignored)
-                self.watch.note(**described_update(change.statistics))
+                self.account.updated(reasoner, change)
             if change:
                 self._note_change(change)
         behind = tuple(sorted({*self.state.behind, *names}))
@@ -276,13 +247,10 @@ class Runner:
 
     def _note_change(self, change: Change) -> None:
         """The table of the net change, under the number of the state that is saved next."""
-        with self._stage("change"):
+        with self.watch.stage("change"):
             place = self._next(CHANGES)
             change.write(place)
-            self.change = str(place)
-        for total, counts in ((self.added, change.added), (self.deleted, change.deleted)):
-            for name, count in counts.items():
-                total[name] = total.get(name, 0) + count
+            self.account.changed(change, place)
 
     # ---- What is written
 
@@ -293,9 +261,8 @@ class Runner:
         return self.store / folder / f"generation={number}"
 
     def _save(self, reasoner: Reasoner, state: State) -> None:
-        with self._stage("save"):
-            self.set_aside += reasoner.move_bad_records(f"file://{self._next(BAD).absolute()}")
-            self.watch.note(set_aside=self.set_aside)
+        with self.watch.stage("save"):
+            self.account.save(reasoner, self._next(BAD))
             reasoner.save(self.store, notes=state.to_notes())
             self.state = state
 
@@ -305,13 +272,12 @@ class Runner:
         known = {sink.key: state.sinks.get(sink.key) for sink in sinks}
         if state.behind or state.sinks.keys() != known.keys():
             parts = {}
-            with self._stage("sinks"):
+            with self.watch.stage("sinks"):
                 for sink in sinks:
                     written, parts[sink.key] = write_sink(
                         reasoner, self.spark, sink, known[sink.key], state.behind
                     )
-                    self.written |= written
-                    self.watch.note(sink=sink.place, written=written)
+                    self.account.wrote(sink.place, written)
             self._save(reasoner, replace(state, sinks=parts, behind=()))
 
     def _clean(self) -> None:

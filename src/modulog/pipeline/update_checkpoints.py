@@ -41,8 +41,8 @@ class UpdateCheckpoints(Committed):
         if self._state is None:
             return ""
         done = sum(stratum["done"] for stratum in self._state["strata"])
-        under_way = ", and the next in part" if done < len(self._state["strata"]) else ""
-        return f"{done} strata of the update{under_way}"
+        under_way = ", the next one in part" if done < len(self._state["strata"]) else ""
+        return f"{done} {'stratum' if done == 1 else 'strata'} of the update{under_way}"
 
     def next(self, key: Mapping[str, Any]) -> None:
         """The update is over and saved, and another begins, with the same reasoner."""

@@ -13,9 +13,10 @@ import pytest
 from modulog.errors import DataError
 from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, Statistics, StratumStatistics
 from modulog.pipeline.configuration import Configuration, Sink, Source
-from modulog.pipeline.log import described, recorded
+from modulog.pipeline.counted import described
+from modulog.pipeline.log import recorded
 from modulog.pipeline.report import report
-from modulog.pipeline.run import Run, Unwatched
+from modulog.pipeline.run import START, Run, Unwatched
 from modulog.store.locks import lock_for_running
 
 NASTY = "<script>alert('x')</script> & \"q\""
@@ -122,6 +123,117 @@ def test_seconds_and_rows_by_rule() -> None:
     found = described(Statistics([StratumStatistics(("p/1",), False, rounds)], late=late))["rules"]
     told = {r["rule"]: (r["rounds"], r["rows"], r["seconds"], r["shared"]) for r in found}
     assert told == {"a": (2, None, 1.5, False), "b": (2, 5, 3.0 + 1.25, True), "c": (1, 0, 1.25, True)}
+
+
+def test_a_stage_inside_another_has_seconds_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 1.0, 8.0, 10.0])  # Spark starts after one second of comparing, and takes seven of ten
+    monkeypatch.setattr("modulog.pipeline.log.perf_counter", lambda: next(clock))
+    with recorded(configuration(tmp_path), Unwatched()) as record:
+        with record.log.stage("compare"):
+            with record.log.stage(START):
+                record.log.note(place="inside")
+            record.log.note(place="after")
+        done = record.finished(Run("incremental", "", 1, 0, 0))
+    assert done.seconds == {START: 7.0, "compare": 3.0}
+    told = [(line["event"], line.get("stage"), line.get("seconds")) for line in lines(tmp_path)]
+    assert told[1:-1] == [
+        ("stage", "compare", None),
+        ("stage", START, None),
+        ("note", START, None),
+        ("done", START, 7.0),
+        ("note", "compare", None),
+        ("done", "compare", 3.0),
+    ]
+
+
+def texts(*events: dict[str, Any]) -> str:
+    """The text of the report of these lines of a log, and a begin."""
+    begin = {"at": "2026-03-01T04:00:02.118Z", "event": "begin", "name": "/data/shop/pipeline.toml"}
+    pipeline = {
+        "store": "/data/shop/store",
+        "sources": [
+            {"path": "orders.jsonl", "map": {"ordered": ["order", "part"], "by": ["order", "by"]}},
+            {"table": "db.part", "predicate": "part"},
+            {"path": "more/*.csv", "predicate": "part", "role": "add"},
+        ],
+    }
+    return "|".join(Page(report([{**begin, "pipeline": pipeline}, *events])).texts)
+
+
+def test_rows_and_bad_records_by_source() -> None:
+    bad = [{"file": "orders.jsonl", "line": 3, "text": "{<", "reason": "not JSON"}]
+    read = [
+        {"source": "orders.jsonl", "rows": 1200, "set_aside": 7},
+        {"source": "more/1.csv", "rows": 5, "set_aside": 0},
+    ]
+    shown = texts(
+        {"event": "note", "mode": "incremental", "reason": ""},
+        {"event": "note", "sources": read},
+        {"event": "note", "set_aside": 7, "place": "store/bad/generation=2", "bad_records": bad},
+    )
+    assert "orders.jsonl|ordered(order, part), by(order, by)|read|1,200|7" in shown
+    assert "table:db.part|part|unchanged, not read|–|–" in shown
+    assert "more/*.csv|part|nothing new|–|–" in shown and "more/1.csv|read|5|0" in shown
+    assert (
+        "7 set aside, in store/bad/generation=2 (Parquet: file, line, text, reason); 1 of them here" in shown
+    )
+    assert "orders.jsonl|3|not JSON|{<" in shown and "{'" not in shown
+    assert "Run of shop/pipeline.toml" in shown
+
+
+def test_rows_that_were_left_out() -> None:
+    rules = [
+        {"rule": RULE, "rounds": 1, "rows": 4, "seconds": 1.0, "failures": {"incomparable": 2}},
+        {"rule": "q(?x) :- p(?x) .", "rounds": 1, "rows": 4, "seconds": 1.0, "failures": {}},
+    ]
+    shown = texts({"event": "note", "failures": {"incomparable": 2, "overflows": 1}, "rules": rules})
+    assert "2 comparisons of values that cannot be compared counted as false|" in shown
+    assert "1 result too big for its kind gave no fact|" in shown
+    section = shown.partition("Rows left out|")[2].partition("|Rules|")[0]
+    assert f"|{RULE}|2 comparisons of values that cannot be compared counted as false" in section
+    assert "q(?x) :- p(?x)" not in section
+    assert "3|rows left out" in shown
+    assert "Rows left out" not in texts({"event": "note", "failures": {}, "rules": rules[1:]})
+
+
+def test_what_was_taken_over_and_what_is_written() -> None:
+    shown = texts(
+        {
+            "event": "note",
+            "mode": "full",
+            "reason": "a run that was killed goes on",
+            "resumed": "2 of 4 strata",
+        },
+        {
+            "event": "end",
+            "outcome": "done",
+            "generation": 3,
+            "written": {"out/p": 5},
+            "change": "store/changes/3",
+        },
+    )
+    assert "full run: a run that was killed goes on|" in shown
+    assert "read by the run that was killed" in shown
+    assert (
+        "/data/shop/store, as its state 3|–|the net change|store/changes/3|–|a part of a sink|out/p|5"
+        in shown
+    )
+
+
+def test_an_error_comes_first_and_in_red() -> None:
+    shown = texts(
+        {"event": "stage", "stage": "materialise"},
+        {"event": "round", "stage": "materialise", "stratum": 1, "strata": 4, "predicates": "p", "round": 9},
+        {"event": "failed", "stage": "materialise", "seconds": 1.5, "error": "no space"},
+        {"event": "end", "outcome": "failed", "error": "no space"},
+    )
+    where = "in the stage: materialise, stratum 1 of 4 (p), round 9"
+    assert f"|failed|no space\n{where}|" in shown
+    page = report([{"event": "begin"}, {"event": "stage", "stage": "read"}])
+    assert '<div class="error">The log ends here' in page and "in the stage: read" in page
+    assert re.search(r"\.error {[^}]*color: var\(--bad\)", page)
 
 
 def test_failure_is_told(tmp_path: Path) -> None:

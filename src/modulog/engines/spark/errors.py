@@ -1,4 +1,4 @@
-"""What goes wrong on Spark as errors of Modulog: one line for the user, the original chained to it.
+"""What goes wrong on Spark as errors of Modulog: one line for the user, and one that names the log of a Spark of our own. The original is chained to what is not understood.
 
 Errors of ours that are raised in executors arrive as text inside a traceback inside an exception of Java: they are
 found there and raised again. A bad record is named by numbers at first, since executors do not know the lines of a
@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from modulog import errors
+from modulog.engines.spark import java_log
 from modulog.errors import DataError, EngineError, EngineUnavailable, ModulogError
 
 BAD_RECORD = "bad record "
@@ -61,20 +62,32 @@ def translate(error: BaseException) -> ModulogError:
         known = (error.name or "").partition(".")[0] in ("pyspark", "py4j")
         return EngineUnavailable(NO_PYSPARK if known else f"the Spark engine cannot be imported: {error}")
     text = str(error)
-    if (
-        "JAVA_GATEWAY_EXITED" in text
-        or "JAVA_HOME is not set" in text
-        or "No such file or directory: 'java'" in text
-    ):
+    if "JAVA_GATEWAY_EXITED" in text:
+        return _not_started()
+    if "JAVA_HOME is not set" in text or "No such file or directory: 'java'" in text:
         return EngineUnavailable(NO_JAVA)
+    made = _failed(text)
+    if made is None:
+        made = EngineError(f"Spark failed: {_first_line(text) or type(error).__name__}")
+    return type(made)(java_log.named(str(made)))
+
+
+def _failed(text: str) -> ModulogError | None:
+    """What is known to be behind the text of an exception: an error of ours in an executor, or something that users can mend."""
     if found := _OURS.findall(text):
         return _ours(*found[-1])
     for test in (_missing_path, _unreadable, _full, _unknown_scheme):
         if made := test(text):
             return made
-    if "No module named 'modulog'" in text:
-        return EngineUnavailable(NO_PACKAGE)
-    return EngineError(f"Spark failed: {_first_line(text) or type(error).__name__}")
+    return EngineUnavailable(NO_PACKAGE) if "No module named 'modulog'" in text else None
+
+
+def _not_started() -> EngineUnavailable:
+    """Java was found and ended at once: it said why, unless it is somebody else's."""
+    said = java_log.last_words()
+    if not said or "UnsupportedClassVersionError" in "".join(said):
+        return EngineUnavailable(java_log.named(NO_JAVA))
+    return EngineUnavailable(java_log.named("\n".join(["Java ended before Spark had started:", *said])))
 
 
 @contextmanager
@@ -85,7 +98,9 @@ def translated() -> Iterator[None]:
     except (ModulogError, KeyboardInterrupt):
         raise
     except Exception as error:
-        raise translate(error) from error
+        found = translate(error)
+        # Pages of Java say nothing more about a mistake that is known; Python keeps them as the context.
+        raise found from (error if type(found) is EngineError else None)
 
 
 def shown_path(uri: str) -> str:

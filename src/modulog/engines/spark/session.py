@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, ClassVar
 
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from modulog.engines.spark import java_log
 from modulog.engines.spark.errors import NO_JAVA, translated
 from modulog.errors import EngineUnavailable
 
@@ -34,18 +38,35 @@ def active_session() -> SparkSession | None:
     return SparkSession.getActiveSession()
 
 
-def build_session(settings: Mapping[str, str] | None = None) -> SparkSession:
-    """A new session, or the one that is active already: workers run the Python that runs us."""
-    if SparkContext._gateway is None and not _has_java():
-        raise EngineUnavailable(NO_JAVA)  # the scripts of Spark would say it too, in lines of their own
+def build_session(settings: Mapping[str, str] | None = None, log: Path | None = None) -> SparkSession:
+    """A new session, or the one that is active already, as it is: workers run the Python that runs us.
+
+    If Java has to be started, what it and Spark print goes into the file `log`, or a temporary one.
+    """
+    if (found := active_session()) is not None:
+        return found
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    chosen = {**SETTINGS, **(settings or {})}
+    if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        _start_java(chosen, log)
     builder = SparkSession.builder
-    for name, value in {**SETTINGS, **(settings or {})}.items():
+    for name, value in chosen.items():
         builder = builder.config(name, value)
     with translated():
         session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    if not java_log.is_there():  # Java is somebody else's, and prints where they see it
+        session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _start_java(settings: Mapping[str, str], log: Path | None) -> None:
+    """Start Java, and in it a context with these settings, as `SparkSession.builder` would, but without a word on stderr."""
+    if not _has_java():
+        raise EngineUnavailable(NO_JAVA)  # the scripts of Spark would say it too, in lines of their own
+    conf = SparkConf().setAll(list(settings.items()))
+    with java_log.opened(log) as file, translated():
+        gateway = launch_gateway(conf, {"stdout": file, "stderr": file})  # type: ignore[no-untyped-call]
+        SparkContext(conf=conf, gateway=gateway)
 
 
 class LateSession:
@@ -53,15 +74,22 @@ class LateSession:
 
     waiting: ClassVar[LateSession | None] = None
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
-        self.settings = settings
+    def __init__(
+        self,
+        settings: Mapping[str, str],
+        log: Path | None,
+        starting: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        """What Spark prints goes into `log`; `starting` makes a context in which the session is started."""
+        self.settings, self._log, self._starting = settings, log, starting
         self.session: SparkSession | None = None
         LateSession.waiting = self
 
     def start(self) -> SparkSession:
         """The session, which runs from now on."""
         if self.session is None:
-            self.session, LateSession.waiting = build_session(self.settings), None
+            with self._starting():
+                self.session, LateSession.waiting = build_session(self.settings, self._log), None
         return self.session
 
     def stop(self) -> None:
