@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from modulog import Reasoner
+from modulog.engines.protocol import Failures
 from modulog.pipeline import committed
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.update_checkpoints import UpdateCheckpoints
@@ -156,6 +157,27 @@ def test_taken_up_by_executors(spark: Any, tmp_path: Path) -> None:
     with opened(spark, tmp_path, checkpoints, local_limit=0) as r:
         r.update(**first)
         assert held(r) == expected
+
+
+def test_what_was_counted_before_is_taken_up(spark: Any, tmp_path: Path) -> None:
+    """A comparison that could not be decided, in a stratum that the run which was stopped had finished."""
+    rules = "late(?p) :- lead(?p, ?d), ?d > 20 . on(?x, ?y) :- e(?x, ?y), ~late(?x) . on(?x, ?z) :- on(?x, ?y), e(?y, ?z) ."
+    with Reasoner(rules) as r:
+        r.add("lead", [("a", 25)])
+        r.add("e", [("a", "b"), ("b", "c")])
+        r.save(tmp_path)
+    change: dict[str, Any] = {"add": {"lead": [("b", "n/a"), ("c", 30)], "e": [("c", "d")]}}
+    with opened(spark, tmp_path, Pulled(tmp_path, 2)) as r, pytest.raises(Stopped):
+        r.update(**change)
+    checkpoints = UpdateCheckpoints(tmp_path, KEY, rounds=1)
+    assert (
+        checkpoints.resumed.startswith("1 stratum of the update") and checkpoints.failures.incomparable == 1
+    )
+    with opened(spark, tmp_path, checkpoints) as r:
+        found = r.update(**change).statistics
+        assert found.strata[0].how == "taken up" and found.failures == Failures(incomparable=1)
+        checkpoints.next({})
+        assert r.update(add={"lead": [("d", "soon")]}).statistics.failures == Failures(incomparable=1)
 
 
 def test_other_rules_over_stored_facts(spark: Any, saved: Any) -> None:

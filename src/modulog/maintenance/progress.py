@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from modulog.engines.backend import Backend
-from modulog.engines.protocol import Engine, ModuleId, Project, Read, Relation, Rows, Table, Work
+from modulog.engines.protocol import Engine, Failures, ModuleId, Project, Read, Relation, Rows, Table, Work
 
 
 class Step(NamedTuple):
@@ -67,6 +67,10 @@ class Reached:
 class UpdateCheckpoints(Protocol):
     """Keeps how far an update has come."""
 
+    @property
+    def failures(self) -> Failures:
+        """What an earlier process had counted."""
+
     def begin(self, backend: Backend) -> None:
         """Before a backend knows other terms than those of the store: give it those that were kept."""
 
@@ -82,6 +86,8 @@ class UpdateCheckpoints(Protocol):
 
 class Unkept:
     """Nothing is kept."""
+
+    failures = Failures()
 
     def begin(self, backend: Backend) -> None:
         """Nothing was kept."""

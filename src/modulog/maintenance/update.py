@@ -81,7 +81,7 @@ class Maintenance:
         net.statistics.node_bytes = self.node_bytes()
         net.statistics.seconds = working_time() - began
         net.statistics.compiling = compile_time.seconds - compiled
-        net.statistics.failures = self.engine.failures - before
+        net.statistics.failures = self.engine.failures - before + self.checkpoints.failures
         return net
 
     def node_bytes(self) -> int:

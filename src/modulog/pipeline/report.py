@@ -128,7 +128,7 @@ def _unread(source: Event, known: Event) -> str:
         return "nothing new"
     if known.get("mode") == "incremental":
         return "unchanged, not read"
-    return "read by the run that was killed" if known.get("resumed") else "not read to its end"
+    return "read by the run that was killed" if known.get("resumed") else "not known: nothing was saved"
 
 
 def _fills(source: Event) -> str:
@@ -268,7 +268,7 @@ def _settings(pipeline: Event) -> Iterator[tuple[str, str]]:
     for name, value in pipeline.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
             for number, item in enumerate(value, 1):
-                yield f"{name.removesuffix('s')} {number}", _pairs(item)
+                yield f"{name.removesuffix('s')}\N{NO-BREAK SPACE}{number}", _pairs(item)
         elif isinstance(value, dict):
             yield name, _pairs(value)
         else:

@@ -10,7 +10,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from modulog.engines.protocol import Relation, Table
+from modulog.engines.backend import Backend
+from modulog.engines.protocol import Failures, Relation, Table
 from modulog.maintenance.progress import Reached, Step, all_of, step_of
 from modulog.pipeline.committed import ROUNDS, Committed
 
@@ -35,6 +36,16 @@ class UpdateCheckpoints(Committed):
         self._committed, self._cost, self._rounds = perf_counter(), FIRST, 0
         self._earlier: dict[int, Reached] | None = None
 
+    def begin(self, backend: Backend) -> None:
+        """As `maintenance.progress.UpdateCheckpoints` says."""
+        super().begin(backend)
+        self._before = backend.engine.failures
+
+    @property
+    def failures(self) -> Failures:
+        """What the earlier run had counted."""
+        return Failures(*self._state["failures"]) if self._state is not None else Failures()
+
     @property
     def resumed(self) -> str:
         """What the earlier run has left, in words."""
@@ -49,6 +60,7 @@ class UpdateCheckpoints(Committed):
         self.forget()
         self._expect(key)
         self._state = self._earlier = None
+        self._before = self._backend.engine.failures
         self._reached, self._done, self._rounds = {}, {}, 0
         self._committed, self._cost = perf_counter(), FIRST
 
@@ -120,4 +132,5 @@ class UpdateCheckpoints(Committed):
                 }
                 for number, reached in self._reached.items()
             ]
-            self._commit(began, frozen, {"strata": strata})
+            counted = self._backend.engine.failures - self._before + self.failures
+            self._commit(began, frozen, {"strata": strata, "failures": counted.counts()})
