@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JError
 
-from modulog.engines.spark import session
+from modulog.engines.spark import java_log, session
+from modulog.engines.spark.errors import translate
 
 GOOD = '{"a": 1, "b": 2}\n'
 BAD = GOOD + '{"a": 1, "b"\n'
@@ -99,6 +101,24 @@ def test_java_that_does_not_start_says_why(tmp_path: Path) -> None:
     *_, what, why, where = done.stderr.splitlines()
     assert what == "modulog.errors.EngineUnavailable: Java ended before Spark had started:"
     assert (why, where) == ("Error: could not find libjvm.so", f"Spark's log: {log}")
+
+
+def test_a_java_process_that_has_ended_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = ConnectionRefusedError(111, "Connection refused"), Py4JError("Answer from Java side is empty")
+    with subprocess.Popen(["true"]) as process:
+        monkeypatch.setattr(java_log, "_process", process)
+        assert all(str(translate(error)).startswith("the Java process of Spark has ended") for error in lost)
+        assert "Java" not in str(translate(Py4JError("something else")))
+    monkeypatch.setattr(java_log, "_process", None)
+    assert str(translate(lost[0])) == "Spark failed: [Errno 111] Connection refused"
+
+
+def test_a_session_without_java_is_stopped_in_silence() -> None:
+    class Gone:
+        def stop(self) -> None:
+            raise ConnectionRefusedError(111, "Connection refused")
+
+    session.stop_session(Gone())  # type: ignore[arg-type]
 
 
 def test_a_session_that_runs_is_left_as_it_is(spark: Any) -> None:

@@ -37,21 +37,23 @@ def make_backend(name: str, spark: Any = None, **options: Any) -> Backend:
 
 def start_spark(
     settings: Mapping[str, str], log: Path, starting: Callable[[], AbstractContextManager[None]], later: bool
-) -> tuple[Any, bool]:
-    """A Spark session with these settings, and whether it is a new one; one that is active is taken as it is.
+) -> tuple[Any, Callable[[], None]]:
+    """A Spark session with these settings, and what stops it; one that is active is taken as it is, and goes on.
 
     A new one that is wanted `later` starts when somebody first needs it. It is started within a context that `starting` makes, and what it prints goes into `log`.
     """
     _need_pyspark()
-    from modulog.engines.spark.session import LateSession, active_session, build_session
+    from modulog.engines.spark.session import LateSession, active_session
 
     found = active_session()
     if found is not None:
-        return found, False
-    if later:
-        return LateSession(settings, log, starting), True
-    with starting():
-        return build_session(settings, log), True
+        return found, _leave
+    session = LateSession(settings, log, starting)
+    return session if later else session.start(), session.stop
+
+
+def _leave() -> None:
+    """Nothing is stopped."""
 
 
 def _need_pyspark() -> None:

@@ -6,6 +6,7 @@ The store is saved before the sinks are written, with a note of what they do not
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -76,21 +77,19 @@ class Runner:
 
     def run(self) -> Run:
         """Do everything; a failure leaves the store and the sinks with what they had when the last stage was done."""
-        is_ours = False
-        if self.spark is None:
-            later = self.known is not None and not self.way.recomputes
-            starting = partial(self.watch.stage, START)
-            self.spark, is_ours = start_spark(self.configuration.spark, self.watch.spark_log, starting, later)
-        try:
+        with ExitStack() as ours:
+            if self.spark is None:
+                later = self.known is not None and not self.way.recomputes
+                starting = partial(self.watch.stage, START)
+                settings, log = self.configuration.spark, self.watch.spark_log
+                self.spark, stop = start_spark(settings, log, starting, later)
+                ours.callback(stop)
             self._clean()
             with self._reasoner() as reasoner:
                 self._apply(reasoner)
                 statistics = reasoner.materialise()
                 explicit, facts = statistics.explicit, statistics.facts
             self.checkpoints.clear()
-        finally:
-            if is_ours:
-                self.spark.stop()
         return self.account.run(read_manifest(self.store).generation, explicit, facts)
 
     # ---- The facts as they were, or as the sources say

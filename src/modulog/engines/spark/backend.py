@@ -51,7 +51,7 @@ from modulog.engines.spark.frozen import Freezer
 from modulog.engines.spark.functions import F
 from modulog.engines.spark.hadoop import HadoopListing
 from modulog.engines.spark.keys import key_array
-from modulog.engines.spark.session import build_session
+from modulog.engines.spark.session import build_session, stop_session
 from modulog.engines.spark.stored_terms import StoredTerms
 from modulog.engines.spark.table import DriverTable, KeyTable, RowCounter, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
@@ -124,7 +124,7 @@ class SparkBackend:
         if self._store is not None:
             self._store.close()
         if self._own:
-            self.spark.stop()
+            stop_session(self.spark)
 
     # ---- The store
 

@@ -26,6 +26,9 @@ NO_PACKAGE = (
     "or ship it with --py-files"
 )
 
+JAVA_ENDED = "the Java process of Spark has ended, perhaps for want of memory: spark.driver.memory says how much it may take"
+_SILENT = ("does not exist in the JVM", "Error while sending or receiving", "Answer from Java side is empty")
+
 _locators: dict[str, Any] = {}
 _MOST_LOCATORS = 1000
 
@@ -66,7 +69,8 @@ def translate(error: BaseException) -> ModulogError:
         return _not_started()
     if "JAVA_HOME is not set" in text or "No such file or directory: 'java'" in text:
         return EngineUnavailable(NO_JAVA)
-    made = _failed(text)
+    is_silent = isinstance(error, ConnectionError) or any(words in text for words in _SILENT)
+    made = EngineError(JAVA_ENDED) if is_silent and java_log.has_ended() else _failed(text)
     if made is None:
         made = EngineError(f"Spark failed: {_first_line(text) or type(error).__name__}")
     return type(made)(java_log.named(str(made)))

@@ -15,12 +15,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from subprocess import Popen, TimeoutExpired
 from typing import IO
 
 _NOISE = re.compile(r"Picked up |WARNING: |NOTE: |.*/spark-class: line |\s*$")
+_MOMENT = 1.0  # seconds
 _MOST = 10  # lines of Java's that a message has
 
 _path: Path | None = None
+_process: Popen[bytes] | None = None
 _is_named = False
 
 
@@ -37,6 +40,21 @@ def opened(path: Path | None) -> Iterator[IO[bytes]]:
     logging.getLogger("py4j").addHandler(logging.FileHandler(_path, encoding="utf-8", delay=True))
     with _path.open("ab") as file:
         yield file
+
+
+def watch(process: Popen[bytes]) -> None:
+    """Remember the process that prints into the file."""
+    global _process
+    _process = process
+
+
+def has_ended() -> bool:
+    """Whether the Java process that we started is no more; one that has just closed its connections is given a moment to end."""
+    if _process is None:
+        return False
+    with suppress(TimeoutExpired):
+        _process.wait(_MOMENT)
+    return _process.returncode is not None
 
 
 def is_there() -> bool:

@@ -6,10 +6,11 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -66,7 +67,14 @@ def _start_java(settings: Mapping[str, str], log: Path | None) -> None:
     conf = SparkConf().setAll(list(settings.items()))
     with java_log.opened(log) as file, translated():
         gateway = launch_gateway(conf, {"stdout": file, "stderr": file})  # type: ignore[no-untyped-call]
+        java_log.watch(gateway.proc)
         SparkContext(conf=conf, gateway=gateway)
+
+
+def stop_session(session: SparkSession) -> None:
+    """Stop a session of our own; if its Java process has died, which another error has told by then, there is nothing to stop."""
+    with suppress(OSError, Py4JError):
+        session.stop()
 
 
 class LateSession:
@@ -88,15 +96,16 @@ class LateSession:
     def start(self) -> SparkSession:
         """The session, which runs from now on."""
         if self.session is None:
+            LateSession.waiting = None
             with self._starting():
-                self.session, LateSession.waiting = build_session(self.settings, self._log), None
+                self.session = build_session(self.settings, self._log)
         return self.session
 
     def stop(self) -> None:
         """Stop it, if it was started; if not it never will be."""
         LateSession.waiting = None
         if self.session is not None:
-            self.session.stop()
+            stop_session(self.session)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.start(), name)
