@@ -43,7 +43,8 @@ from modulog.options import (
     Strings,
     Verb,
 )
-from modulog.printing import complain, plural, print_change, print_csv, print_json, print_table, print_written
+from modulog.printing import complain, print_change, print_csv, print_json, print_table, print_written
+from modulog.wording import plural
 from modulog.working import check_store, check_targets, reasoning, update_store, write_rules
 from modulog.working import export as export_files
 

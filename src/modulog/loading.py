@@ -17,6 +17,7 @@ from modulog.formats import DataWarning
 from modulog.language.model import Directive, Predicate, Program
 from modulog.materialisation.facts import Facts
 from modulog.terms.python import IRI
+from modulog.wording import plural
 
 FORMATS = {
     "csv": "csv",
@@ -196,7 +197,7 @@ class Loader:
             self.backend.aside.forget(before)
             raise
         if aside := len(self.backend.aside) - before:
-            records = "1 bad record" if aside == 1 else f"{aside:,} bad records"
+            records = plural(aside, "bad record")
             warnings.warn(f"{os.fspath(path)}: {records} set aside", DataWarning, stacklevel=5)
 
     def found(

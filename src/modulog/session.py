@@ -320,8 +320,8 @@ class Reasoner(Answering):
     ) -> Change:
         """Add and delete explicit facts and bring every consequence up to date, at a cost that follows the change.
 
-        Both take what `Reasoner.add` takes, by predicate, or what `Reasoner.read` read from files. A fact in both ends up present; deleting what is not explicit changes nothing and is
-        counted. A failed update changes nothing.
+        Both take what `Reasoner.add` takes, by predicate, or what `Reasoner.read` read from files. A fact in both ends up present; only explicit facts can be
+        deleted: `Change` counts those that rules still derive. A failed update changes nothing.
 
         >>> r = Reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
         >>> r.add("path", [("a", "b"), ("b", "c")])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from modulog.inputs import Inputs
 from modulog.printing import complain, renaming
+from modulog.wording import plural
 
 if TYPE_CHECKING:
     from modulog.language.places import Diagnostic
@@ -48,7 +49,7 @@ def _warn(rules: Path, warnings: Sequence[Diagnostic]) -> None:
     for warning in warnings[:WARNINGS]:
         complain(str(warning))
     if len(warnings) > WARNINGS:
-        complain(f"{len(warnings) - WARNINGS:,} more warnings: `modulog check {rules}` shows all")
+        complain(f"{plural(len(warnings) - WARNINGS, 'more warning')}: `modulog check {rules}` shows all")
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def _progress() -> Iterator[Progress]:
         except (KeyboardInterrupt, SystemError) as error:
             if not stopped(error):
                 raise
-            facts = f", with {progress.facts:,} facts derived" if progress.rounds else ""
+            facts = f", with {plural(progress.facts, 'fact')} derived" if progress.rounds else ""
             raise Interrupted(f"stopped after {monotonic() - began:.1f} s {progress.doing}{facts}") from None
 
 

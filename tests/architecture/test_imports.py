@@ -22,7 +22,7 @@ MODULES = {
 }
 
 LAYERS = [
-    {"errors", "version"},
+    {"errors", "version", "wording"},
     {"kernels"},
     {"storage"},
     {"terms"},

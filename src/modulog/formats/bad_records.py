@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from modulog.formats.columns import plural
 from modulog.formats.records import Record, records
+from modulog.wording import plural
 
 NOT_UTF8 = "not UTF-8"
 OPEN_QUOTE = "a quote opens a field and nothing closes it"

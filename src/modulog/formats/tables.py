@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from modulog.errors import DataError
-from modulog.formats.columns import CHUNK, choose_columns, encode_batches, plural
+from modulog.formats.columns import CHUNK, choose_columns, encode_batches
 from modulog.terms.arrow import wrap
 from modulog.terms.columns import encode_arrow, encode_integers, encode_texts
 from modulog.terms.dictionary import Dictionary, Ids
 from modulog.terms.python import constant
+from modulog.wording import plural
 
 _ROWS = 1 << 16
 _SOURCE = "facts"

@@ -30,6 +30,7 @@ from modulog.language.places import Diagnostic, by_position, uses
 from modulog.language.printer import print_predicate
 from modulog.language.suspicions import warnings
 from modulog.language.triples import bridges
+from modulog.wording import plural
 
 __all__ = ["Diagnostic", "bound_variables", "check", "verify", "verify_query", "warnings"]
 
@@ -79,7 +80,7 @@ def _raise_first(mistakes: list[Mistake], text: str | None) -> None:
         return
     first = min(mistakes, key=lambda m: by_position(m.position))
     others = len(mistakes) - 1
-    more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
+    more = f" (and {plural(others, 'more mistake')})" if others else ""
     raise first.kind(first.message + more, first.position, text, first.hint)
 
 
@@ -228,15 +229,11 @@ def _arities(program: Program, text: str | None) -> Iterator[Mistake]:
             shown = print_predicate(name, dict(program.prefixes).items())
             start = places[first]
             other = f"at {start}" if start else "elsewhere"
-            message = f"`{shown}` has {_arguments(arity)} here, but {first} {other}"
+            message = f"`{shown}` has {plural(arity, 'argument')} here, but {first} {other}"
             hint = "a predicate has one number of arguments"
             if start and text is not None:
                 hint += f"; the other place is\n{underline(text, start)}"
             yield Mistake(ArityError, message, places[arity], hint)
-
-
-def _arguments(number: int) -> str:
-    return f"{number} argument" if number == 1 else f"{number} arguments"
 
 
 def _cycles(program: Program) -> Iterator[Mistake]:

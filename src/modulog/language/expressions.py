@@ -26,8 +26,8 @@ def make_call(name: str, arguments: Sequence[Expression]) -> Call:
     least, most = FUNCTIONS[function]
     if len(arguments) < least or (most is not None and len(arguments) > most):
         wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} or {most}"
-        plural = "" if wanted == "1" else "s"
-        raise BadTerm(name, f"`{function}` takes {wanted} argument{plural}, not {len(arguments)}")
+        noun = "argument" if wanted == "1" else "arguments"
+        raise BadTerm(name, f"`{function}` takes {wanted} {noun}, not {len(arguments)}")
     return Call(function, tuple(arguments))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from modulog.materialisation.statistics import RoundStatistics
+from modulog.wording import plural
 
 
 @dataclass(slots=True)
@@ -41,12 +42,12 @@ class UpdateStatistics:
     node_bytes: int = 0  # the tables of decomposed rules, which are kept for the next update
 
     def __str__(self) -> str:
-        lines = [f"{len(self.strata)} strata touched in {self.seconds * 1000:.1f} ms"]
+        lines = [f"{plural(len(self.strata), 'stratum', 'strata')} touched in {self.seconds * 1000:.1f} ms"]
         for s in self.strata:
             names = ", ".join(s.predicates[:3]) + (", …" if len(s.predicates) > 3 else "")
             lines.append(
                 f"  {names}: {s.how} (expected to look at {s.incremental:,.0f} facts, from scratch at {s.scratch:,.0f}), "
-                f"{s.changes:,} changes below, {s.overdeleted:,} left, {s.added:,} came, {s.rounds} rounds, {s.seconds * 1000:.1f} ms"
+                f"{plural(s.changes, 'change')} below, {s.overdeleted:,} left, {s.added:,} came, {plural(s.rounds, 'round')}, {s.seconds * 1000:.1f} ms"
             )
         if self.node_bytes:
             lines.append(f"  tables of decomposed rules: {self.node_bytes / 1e6:.1f} MB")

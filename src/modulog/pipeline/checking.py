@@ -9,7 +9,7 @@ from pathlib import Path
 
 from modulog.engines.backend import TRIPLES, Columns, FactFile
 from modulog.errors import DataError, ModulogError, PipelineError
-from modulog.formats.columns import choose_columns, plural
+from modulog.formats.columns import choose_columns
 from modulog.formats.files import SPARK_FORMATS, is_uri
 from modulog.keeping import store_path
 from modulog.language.checks import verify
@@ -22,6 +22,7 @@ from modulog.pipeline.kinds import KEYS, SINK_KEYS, SOURCE_KEYS
 from modulog.pipeline.peeking import peek
 from modulog.store.manifest import MANIFEST
 from modulog.store.writing import check_target
+from modulog.wording import plural
 
 
 @dataclass(frozen=True, slots=True)

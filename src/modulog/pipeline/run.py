@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from modulog.wording import plural, still_derived
+
 Mode = Literal["full", "incremental"]
 
 STAGES = ("start", "read", "materialise", "compare", "update", "change", "save", "sinks")
@@ -45,7 +47,7 @@ class Run:
     """What a run did.
 
     `reason` says why it was full or what changed; `added` and `deleted` are the net change by predicate, of an incremental run; `written` has
-    the rows of each part of a sink that was written. `set_aside` counts bad records, which lie in `bad/` of the store.
+    the rows of each part of a sink that was written. `set_aside` counts bad records, which lie in `bad/` of the store, `still_derived` the facts to delete that rules derive.
     """
 
     mode: Mode
@@ -60,18 +62,21 @@ class Run:
     change: str | None = None
     report: str | None = None
     set_aside: int = 0
+    still_derived: int = 0
 
     def __str__(self) -> str:
         seconds = ", ".join(f"{name} {time:.1f} s" for name, time in self.seconds.items())
         lines = [
             f"{self.mode} run: {self.reason}",
-            f"{self.facts:,} facts ({self.explicit:,} explicit); {seconds}",
+            f"{plural(self.facts, 'fact')} ({self.explicit:,} explicit); {seconds}",
         ]
         for name in sorted({*self.added, *self.deleted}):
             lines.append(f"  {name}: +{self.added.get(name, 0):,} -{self.deleted.get(name, 0):,}")
+        if self.still_derived:
+            lines.append(f"  {still_derived(self.still_derived)}")
         if self.set_aside:
-            lines.append(f"  {self.set_aside:,} bad records set aside")
-        lines += [f"  {part}: {rows:,} rows" for part, rows in self.written.items()]
+            lines.append(f"  {plural(self.set_aside, 'bad record')} set aside")
+        lines += [f"  {part}: {plural(rows, 'row')}" for part, rows in self.written.items()]
         lines += [
             f"{what} {place}" for what, place in (("change", self.change), ("report", self.report)) if place
         ]

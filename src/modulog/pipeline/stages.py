@@ -76,7 +76,7 @@ class Runner:
         self.deleted: dict[str, int] = {}
         self.written: dict[str, int] = {}
         self.change: str | None = None
-        self.set_aside = 0
+        self.set_aside = self.still_derived = 0
         self.seconds: dict[str, float] = {}
 
     @contextmanager
@@ -119,6 +119,7 @@ class Runner:
             self.seconds,
             self.change,
             set_aside=self.set_aside,
+            still_derived=self.still_derived,
         )
 
     # ---- The facts as they were, or as the sources say
@@ -267,6 +268,8 @@ class Runner:
                 change = reasoner.update(delete=step.delete, add=step.add)
                 names = (*change.added, *change.deleted)
                 self.watch.note(added=change.added, deleted=change.deleted, ignored=change.ignored)
+                self.watch.note(still_derived=change.still_derived)
+                self.still_derived += change.still_derived
                 self.watch.note(**described_update(change.statistics))
             if change:
                 self._note_change(change)

@@ -20,6 +20,7 @@ from modulog.kernels.types import Columns
 from modulog.storage.delta import Delta
 from modulog.storage.lists import distinct
 from modulog.storage.pairs import NOTHING, Pairs, together, without
+from modulog.wording import plural
 
 FEW_PAIRS = (
     1 << 17
@@ -112,7 +113,7 @@ class ClosureRelation(CompactRelation):
     def _is_worth(self, made: Structure) -> bool:
         pairs, held = made.read(made.state).count(), made.bytes()
         if pairs <= FEW_PAIRS:
-            self.told = f"listed: {pairs:,} pairs, which are few"
+            self.told = f"listed: {plural(pairs, 'pair')}, which are few"
             return False
         self.told = (
             f"listed: {pairs:,} pairs in {PLAIN * pairs / 1e6:.1f} MB, represented {held / 1e6:.1f} MB"
