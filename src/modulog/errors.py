@@ -8,6 +8,7 @@ ModulogError
 │   └── StratificationError negation inside a cycle
 ├── DataError               facts are wrong: a malformed row, a missing or damaged file
 ├── PipelineError           the configuration of a pipeline is wrong; carries all mistakes
+├── OptionError             an option that does not exist, or cannot have that value; also a TypeError and a ValueError
 ├── QueryError              a query that cannot be answered: an unknown predicate, a wrong arity
 ├── EngineError             an engine failed
 │   ├── EngineUnavailable   the engine cannot be had: something is not installed
@@ -105,6 +106,10 @@ class PipelineError(ModulogError):
     def __init__(self, mistakes: Sequence[str]) -> None:
         self.mistakes = tuple(mistakes)
         super().__init__("\n".join(self.mistakes))
+
+
+class OptionError(ModulogError, TypeError, ValueError):
+    """An option that does not exist, that belongs to another engine, or that cannot have the value it was given."""
 
 
 class QueryError(ModulogError):

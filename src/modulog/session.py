@@ -40,7 +40,7 @@ class Reasoner(Answering):
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
 
     A string is the text of a program, a `Path` a file. `engine` is "local", "spark", or "auto": Spark if a session was given as `spark`, otherwise
-    local. Options of Spark: `settings` for a session of our own, `folder` for facts and terms, `broadcast_limit`. `modules="off"` is plain seminaive evaluation of the rules as they stand.
+    local. Options of Spark, refused by the local engine: `settings` for a session of our own, `folder` for facts and terms, `broadcast_limit`. `modules="off"` is plain seminaive evaluation of the rules as they stand.
     `storage` is "auto": closures, components, unions and inverses are represented instead of listed where a list would be much larger; "plain" lists
     everything, "compact" represents whatever can be.
     `decompose` says which rules are evaluated along hypertree decompositions: "auto" those for which it pays, "all" every rule with two atoms or more, "off" none.
@@ -67,7 +67,7 @@ class Reasoner(Answering):
     ) -> None:
         found, folder = _read_program(program)
         switches = Switches(modules, maintenance, value_rounds, value_facts, storage, decompose)
-        backend = make_backend(engine, spark, **options)
+        backend = make_backend(engine, spark, options, Reasoner.__init__.__kwdefaults__)
         if checkpoints is not None:
             checkpoints.begin(backend)
         self._begin(found, folder, switches, backend, progress)
@@ -136,7 +136,7 @@ class Reasoner(Answering):
         own, known = keeping.program_of(store)
         is_other = (program, switches) != (None, None)
         program, switches = program or own, switches or known
-        backend = make_backend(engine, spark, **options)
+        backend = make_backend(engine, spark, options, Reasoner.open.__kwdefaults__)
         relations = backend.restore(store)
         if checkpoints is not None:
             checkpoints.begin(backend)

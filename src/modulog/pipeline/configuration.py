@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from modulog.engines.backend import Bad, Columns
+from modulog.engines.registry import LIMITS
 from modulog.pipeline.run import Mode
 
 Role = Literal["add", "delete"]
@@ -179,5 +180,5 @@ class Configuration:
     @property
     def limits(self) -> dict[str, Any]:
         """The limits of the Spark engine that are set."""
-        limits = {name: getattr(self, name) for name in ("local_limit", "update_limit", "broadcast_limit")}
+        limits = {name: getattr(self, name) for name in LIMITS}
         return {name: limit for name, limit in limits.items() if limit is not None}

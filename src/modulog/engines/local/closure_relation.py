@@ -113,7 +113,7 @@ class ClosureRelation(CompactRelation):
     def _is_worth(self, made: Structure) -> bool:
         pairs, held = made.read(made.state).count(), made.bytes()
         if pairs <= FEW_PAIRS:
-            self.told = f"listed: {plural(pairs, 'pair')}, which are few"
+            self.told = f"listed: {plural(pairs, 'pair, which is little', 'pairs, which are few')}"
             return False
         self.told = (
             f"listed: {pairs:,} pairs in {PLAIN * pairs / 1e6:.1f} MB, represented {held / 1e6:.1f} MB"
