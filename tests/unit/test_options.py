@@ -63,8 +63,8 @@ def test_refused(make: Callable[[], object], said: str) -> None:
 
 def test_open_refuses_too(tmp_path: Path) -> None:
     Reasoner("p(1) .").save(tmp_path)
-    with pytest.raises(OptionError, match="unknown option `progreess`; did you mean `progress`"):
-        Reasoner.open(tmp_path, progreess=print)
+    with pytest.raises(OptionError, match="unknown option `checkpoint`; did you mean `checkpoints`"):
+        Reasoner.open(tmp_path, checkpoint=None)
     with pytest.raises(OptionError, match="unknown option `storage`"):
         Reasoner.open(tmp_path, storage="plain")
     with pytest.raises(OptionError, match="`update_limit` is an option of the Spark engine"):
