@@ -16,6 +16,8 @@ ModulogError
 ├── LimitReached            rules that create values have gone on for longer than they may
 ├── Interrupted             the user stopped the work; says how far it came
 └── InternalError           a mistake of ours
+
+ProgramWarning              the rules may be read, but are likely not what was meant
 """
 
 from __future__ import annotations
@@ -141,6 +143,10 @@ def stopped(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None
+
+
+class ProgramWarning(UserWarning):
+    """Rules that are likely not what was meant: a predicate that nobody has given facts or rules, constants that look like variables."""
 
 
 class InternalError(ModulogError):

@@ -73,6 +73,7 @@ class Loader:
         self.facts, self.backend = facts, backend
         self.arities: dict[str, set[int]] = {}
         self.files: dict[str, str] = {}
+        self.supplied: set[str] = set()  # what somebody has given facts for, even none
         named = program.predicates()
         self.know(named)
         self.views = {name for name, view in VIEWS.items() if view in named}
@@ -81,6 +82,10 @@ class Loader:
         """Take note of the arities of predicates."""
         for predicate in predicates:
             self.arities.setdefault(predicate.name, set()).add(predicate.arity)
+
+    def supply(self, names: Iterable[str | IRI]) -> None:
+        """Take note of names that somebody gives facts for."""
+        self.supplied.update(map(predicate_name, names))
 
     def add(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> list[Predicate]:
         """Stage explicit facts; all of them or, on an error, none. Answers the predicates."""
@@ -115,6 +120,7 @@ class Loader:
 
     def checked(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> dict[Predicate, list[Table]]:
         """The tables of each predicate, every arity being what is expected; a file without rows makes its predicate known."""
+        triples = list(triples)
         waiting = [(arrival, list(arrival.tables)) for arrival in arrivals]
         arities = dict(self.arities)
         try:
@@ -127,6 +133,8 @@ class Loader:
         except DataError:
             self.arities = arities
             raise
+        self.supply(arrival.name for arrival in arrivals)
+        self.supply(predicate.name for file in triples for predicate in file.predicates)
         found: dict[Predicate, list[Table]] = {}
         for arrival, tables in waiting:
             if arrival.arity is not None and not tables:

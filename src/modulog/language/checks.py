@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from modulog.errors import ArityError, Position, ProgramError, StratificationError, UnsafeRuleError, underline
+from modulog.language.function_names import refuse_functions
 from modulog.language.graph import components, dependencies, shortest_path
 from modulog.language.model import (
     Atom,
@@ -45,17 +46,22 @@ class Mistake(NamedTuple):
 
 
 def check(
-    program: Program, text: str | None = None, source: str | None = None, *, known: Collection[str] = ()
+    program: Program,
+    text: str | None = None,
+    source: str | None = None,
+    *,
+    known: Collection[str] | None = (),
 ) -> list[Diagnostic]:
     """Raise the first mistake of a program, else return its warnings.
 
-    `known` names predicates that have facts from elsewhere.
+    `known` names predicates that have facts from elsewhere; None: any may have.
 
     >>> from modulog.language.parser import parse_program
     >>> [w.code for w in check(parse_program("p(?x) :- q(?x) ."))]
     ['no-facts']
     """
     verify(program, text)
+    refuse_functions(program, program.text if text is None else text, known)
     found = warnings(program, text, known=known)
     if source is None:
         return found

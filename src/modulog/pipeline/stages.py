@@ -216,6 +216,8 @@ class Runner:
         checkpoints.clear()
 
     def _materialise(self, reasoner: Reasoner) -> None:
+        for name in incremental.coming(self.checked, bool(self.streams)):
+            reasoner.given(name, [])  # so that nobody is told that there are no facts
         with self._stage("materialise"):
             statistics = reasoner.materialise()
             self.watch.note(facts=statistics.facts, explicit=statistics.explicit, plan=str(reasoner.plan()))
