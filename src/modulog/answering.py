@@ -14,6 +14,7 @@ import numpy as np
 from modulog.engines.backend import Backend
 from modulog.engines.protocol import Project, Read, Table
 from modulog.errors import QueryError
+from modulog.formats.files import BAD_RECORDS
 from modulog.language.model import Literal, Negation, Predicate, Program
 from modulog.language.parser import parse_query
 from modulog.language.triples import settle_query
@@ -26,8 +27,6 @@ from modulog.terms.python import IRI, constant
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-BAD_RECORDS = "_bad_records.parquet"
 
 
 class Answering(ABC):

@@ -121,6 +121,8 @@ class Loader:
     def checked(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> dict[Predicate, list[Table]]:
         """The tables of each predicate, every arity being what is expected; a file without rows makes its predicate known."""
         triples = list(triples)
+        self.supply(arrival.name for arrival in arrivals)
+        self.supply(predicate.name for file in triples for predicate in file.predicates)
         waiting = [(arrival, list(arrival.tables)) for arrival in arrivals]
         arities = dict(self.arities)
         try:
@@ -133,8 +135,6 @@ class Loader:
         except DataError:
             self.arities = arities
             raise
-        self.supply(arrival.name for arrival in arrivals)
-        self.supply(predicate.name for file in triples for predicate in file.predicates)
         found: dict[Predicate, list[Table]] = {}
         for arrival, tables in waiting:
             if arrival.arity is not None and not tables:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from modulog.answering import BAD_RECORDS
+from modulog.formats.files import BAD_RECORDS
 from modulog.engines.registry import folder_on_spark
 from modulog.formats import rdf_writing
 from modulog.formats.exporting import part_names
