@@ -123,7 +123,22 @@ def _reader(data: Any) -> pa.RecordBatchReader | None:
         data = data.collect()
     if polars is not None and isinstance(data, polars.Series):
         data = data.to_frame()
-    return pa.RecordBatchReader.from_stream(data) if hasattr(data, "__arrow_c_stream__") else None
+    if not hasattr(data, "__arrow_c_stream__"):
+        return None
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowException as error:
+        raise DataError(f"{_SOURCE}: {_unreadable(data)}cannot be read by Arrow: {error}") from error
+
+
+def _unreadable(frame: Any) -> str:
+    """The column of a Polars frame that has a type of Polars' own, as the beginning of a message."""
+    for name, type_ in getattr(frame, "schema", {}).items():
+        try:
+            pa.RecordBatchReader.from_stream(frame.select(name))
+        except pa.ArrowException:
+            return f"column {name!r} of type {type_} (cast it, to Int64, Decimal or String) "
+    return "the table "
 
 
 def _read_reader(
