@@ -162,6 +162,8 @@ class Configuration:
     broadcast_limit: int | None = None
     checkpoint_rounds: int = 10
     places: Places = field(default_factory=Places, compare=False)
+    unknown: frozenset[Path] = field(default=frozenset(), compare=False)
+    """The places of values that a file gives and that cannot be used: what depends on them is not judged."""
 
     @property
     def shown_settings(self) -> dict[str, str]:

@@ -80,7 +80,8 @@ class Pipeline:
         ...     try:
         ...         Pipeline.from_file(file)
         ...     except PipelineError as error:
-        ...         print(str(error).removeprefix(folder))
+        ...         print(str(error).replace(folder, "").replace("/rules", "rules"))
+        /pipeline.toml:2: rules.rls: there is no such file
         /pipeline.toml:3: there is no key `mod` here; did you mean `mode`?
         """
         made = cls.__new__(cls)
