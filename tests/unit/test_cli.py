@@ -106,6 +106,14 @@ def test_check_with_facts_warns_of_predicates_without_any(
     assert result.out == "rules.rls: 5 rules, 0 facts: 2 warnings\n"
 
 
+def test_few_warnings_about_what_has_no_facts(modulog: Callable[..., Result], folder: Path) -> None:
+    Path("rules.rls").write_text("".join(f"q(?x) :- input{n}(?x) .\n" for n in range(20)), encoding="utf-8")
+    result = modulog("query", "rules.rls", "q(?x)", "--facts", "facts", "--format", "csv")
+    assert (result.code, result.out) == (0, "x\n")
+    assert result.err.count(": warning: ") == 5
+    assert result.err.endswith("15 more warnings: `modulog check rules.rls` shows all\n")
+
+
 def test_check_of_rules_from_an_ontology_is_quiet(modulog: Callable[..., Result], folder: Path) -> None:
     names = ["Book", "Work", "Chair", "hasAlumnus", "Person"]
     rules = "".join(f":Thing(?x) :- :{name}(?x) .\n" for name in names)

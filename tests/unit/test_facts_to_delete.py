@@ -61,6 +61,7 @@ def test_collapsed_predicates_and_views(
     assert (change.still_derived, change.ignored) == (1, 0)
 
 
+@pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
 @pytest.mark.parametrize("seed", range(40))
 def test_random_updates_count_what_sets_say(seed: int) -> None:
     it = story(seed, updates=4)
