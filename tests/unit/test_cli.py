@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from modulog import Reasoner, __version__, cli, errors, progress
+from modulog.noticing import warn_user
 from modulog.progress import Progress
 
 RULES = """\
@@ -112,6 +113,20 @@ def test_few_warnings_about_what_has_no_facts(modulog: Callable[..., Result], fo
     assert (result.code, result.out) == (0, "x\n")
     assert result.err.count(": warning: ") == 5
     assert result.err.endswith("15 more warnings: `modulog check rules.rls` shows all\n")
+
+
+def test_run_shows_what_is_likely_wrong(
+    modulog: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def odd(*_: object, **__: object) -> str:
+        warn_user("rules.rls:1:17: `edge` has no facts and no rules", errors.ProgramWarning)
+        return "done"
+
+    Path("pipeline.toml").write_text('store = "store"\nrules = ["rules.rls"]\n', encoding="utf-8")
+    monkeypatch.setattr("modulog.pipeline.pipeline.Pipeline.run", odd)
+    assert modulog("run", "pipeline.toml") == Result(
+        0, "done\n", "warning: rules.rls:1:17: `edge` has no facts and no rules\n"
+    )
 
 
 def test_check_of_rules_from_an_ontology_is_quiet(modulog: Callable[..., Result], folder: Path) -> None:

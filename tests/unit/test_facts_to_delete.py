@@ -12,6 +12,7 @@ import pytest
 import oracle
 from module_programs import story
 from modulog import Reasoner, cli
+from modulog.pipeline import Run
 from strategies import text
 from values import rows_to_python
 
@@ -106,6 +107,18 @@ def test_the_command_says_it(
             )
         else:
             assert json.loads(out) == {"added": {}, "deleted": {}, "ignored": 1, "still_derived": 1}
+
+
+def test_a_run_says_it() -> None:
+    run = Run(
+        "incremental", "why", 1, 1, 2, written={"out/a.csv": 1, "out/b.csv": 2}, still_derived=2, set_aside=1
+    )
+    assert str(run).splitlines()[2:] == [
+        "  2 facts were not deleted: rules derive them",
+        "  1 bad record set aside",
+        "  out/a.csv: 1 row",
+        "  out/b.csv: 2 rows",
+    ]
 
 
 @pytest.mark.parametrize(
