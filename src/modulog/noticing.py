@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Collection
@@ -18,7 +19,7 @@ TOLD = ("no-facts", "like-variable")
 MOST = 5
 """How many are shown: the rules of an ontology name much more than most facts have."""
 
-_HERE = str(Path(__file__).parent)
+_HERE = f"{Path(__file__).parent}{os.sep}"
 
 
 def notice(program: Program, supplied: Collection[str]) -> None:
