@@ -401,7 +401,7 @@ def test_what_is_likely_wrong_and_what_cannot_be_deleted_is_told(spark: Any, tmp
     with pytest.warns(ProgramWarning) as caught:
         pipeline.run(spark=spark)
     assert [str(w.message).split("\n")[0] for w in caught if w.category is ProgramWarning] == [
-        f"{tmp_path / 'rules.rls'}:1:56: `paht` has no facts and no rules; did you mean `path`?"
+        f"{tmp_path / 'rules.rls'}:1:54: `paht` has no facts and no rules; did you mean `path`?"
     ]
     write_csv(tmp_path / "back" / "1.csv", {(1, 2), (8, 8)})
     run = pipeline.run(spark=spark)
