@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from modulog.engines.backend import Backend
 from modulog.engines.protocol import Project, Read, Table
 from modulog.errors import QueryError
+from modulog.formats.files import BAD_RECORDS
 from modulog.language.model import Literal, Negation, Predicate, Program
 from modulog.language.parser import parse_query
 from modulog.language.triples import settle_query
@@ -25,8 +27,6 @@ from modulog.terms.python import IRI, constant
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-BAD_RECORDS = "_bad_records.parquet"
 
 
 class Answering(ABC):
@@ -135,7 +135,7 @@ class Answering(ABC):
         >>> Reasoner("p(1, a) .").contains("p", (1, "a"))
         True
         """
-        found = self._named(predicate, len(row))
+        found = self._named(predicate, len(_row(row)))
         self._ready()
         ids = self._backend.find([constant(v) for v in row])
         if -1 in ids:
@@ -244,6 +244,15 @@ class Answering(ABC):
 
 def _columns(predicate: Predicate) -> tuple[str, ...]:
     return tuple(f"c{j}" for j in range(predicate.arity))
+
+
+def _row(row: Sequence[object]) -> Sequence[object]:
+    """The row, which must be one: a text is a sequence, too, but of letters."""
+    if isinstance(row, str | bytes | Mapping | Set) or not hasattr(row, "__len__"):
+        simple = isinstance(row, str | bytes | int | float | IRI)
+        hint = f"; write ({reprlib.repr(row)},) for a fact with one argument" if simple else ""
+        raise QueryError(f"a fact is a tuple of its arguments, not {reprlib.repr(row)}{hint}")
+    return row
 
 
 def _limited(limit: int | None) -> int | None:

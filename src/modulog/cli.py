@@ -26,7 +26,7 @@ from modulog.choices import (
     Modules,
     Storage,
 )
-from modulog.inputs import Inputs, named_path
+from modulog.inputs import Inputs
 from modulog.options import (
     Bad,
     DecomposeSwitch,
@@ -43,8 +43,8 @@ from modulog.options import (
     Strings,
     Verb,
 )
-from modulog.printing import complain, plural, print_change, print_csv, print_json, print_table, print_written
-from modulog.working import check_store, check_targets, reasoning, update_store, write_rules
+from modulog.printing import complain, print_change, print_csv, print_json, print_table, print_written
+from modulog.working import check_rules, check_store, check_targets, reasoning, update_store, write_rules
 from modulog.working import export as export_files
 
 SHOWN = 50  # rows of a table, unless --limit says otherwise
@@ -84,35 +84,12 @@ def check(
 ) -> None:
     """Check rules without running them.
 
-    Looks for mistakes of syntax, unsafe rules, clashing arities and negation in a cycle. Of fact files only the names count.
+    Looks for mistakes of syntax, unsafe rules, clashing arities and negation in a cycle. Of fact files only the names count; without --facts
+    the predicates that need some are listed.
     """
-    from modulog.engines.backend import TRIPLES, VIEWS
-    from modulog.errors import DataError, ProgramError
-    from modulog.formats.files import discover
-    from modulog.language.checks import check as check_program
-    from modulog.language.parser import parse_file
-
-    wrong = 0
     with _honest():
-        named = [named_path(f) for f in facts or ()]
-        files = [(name, file) for name, path in named for file in discover(path)]
-        known = {name or file.predicate for name, file in files}
-        triples = any(name is None and file.format in TRIPLES for name, file in files)
-        for path in rules:
-            try:
-                program = parse_file(path)
-                # Triples may have facts of anything that is named by an IRI, and of the views over them.
-                named_by = {p.name for p in program.predicates() if p.name.startswith("<")} | VIEWS.keys()
-                found = check_program(program, source=str(path), known=known | named_by if triples else known)
-            except (ProgramError, DataError) as error:
-                wrong += 1
-                complain(str(error))
-                continue
-            for warning in found:
-                complain(str(warning))
-            print(f"{path}: {plural(len(program.rules), 'rule')}, {plural(len(program.facts), 'fact')}: fine")
-    if wrong:
-        raise typer.Exit(2)
+        if not check_rules(rules, facts):
+            raise typer.Exit(2)
 
 
 @app.command(cls=Verb)
@@ -135,7 +112,7 @@ def plan(
     inputs = Inputs(facts or (), maps or (), header, strings, bad.value)
     with _honest():
         switches = _switches(modules, storage, decompose)
-        with reasoning(rules, inputs, engine.value, switches) as (reasoner, _):
+        with reasoning(rules, inputs, engine.value, switches, awaits=not (facts or maps)) as (reasoner, _):
             if facts or maps:
                 reasoner.materialise()
             shown = str(reasoner.plan())
@@ -301,10 +278,14 @@ def run(
 
     With mode = "incremental" it takes up what has changed since the last run.
     """
+    import warnings
+
+    from modulog.errors import ProgramWarning
     from modulog.pipeline.pipeline import Pipeline
     from modulog.progress import RunProgress
 
     with _honest():
+        warnings.simplefilter("always", ProgramWarning)
         made = Pipeline.from_file(pipeline)
         if dry_run:
             print(made.describe(full=full))

@@ -8,6 +8,7 @@ ModulogError
 │   └── StratificationError negation inside a cycle
 ├── DataError               facts are wrong: a malformed row, a missing or damaged file
 ├── PipelineError           the configuration of a pipeline is wrong; carries all mistakes
+├── OptionError             an option that does not exist, or cannot have that value; also a TypeError and a ValueError
 ├── QueryError              a query that cannot be answered: an unknown predicate, a wrong arity
 ├── EngineError             an engine failed
 │   ├── EngineUnavailable   the engine cannot be had: something is not installed
@@ -15,6 +16,8 @@ ModulogError
 ├── LimitReached            rules that create values have gone on for longer than they may
 ├── Interrupted             the user stopped the work; says how far it came
 └── InternalError           a mistake of ours
+
+ProgramWarning              the rules may be read, but are likely not what was meant
 """
 
 from __future__ import annotations
@@ -107,6 +110,10 @@ class PipelineError(ModulogError):
         super().__init__("\n".join(self.mistakes))
 
 
+class OptionError(ModulogError, TypeError, ValueError):
+    """An option that does not exist, that belongs to another engine, or that cannot have the value it was given."""
+
+
 class QueryError(ModulogError):
     """A query cannot be answered as it stands."""
 
@@ -136,6 +143,10 @@ def stopped(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None
+
+
+class ProgramWarning(UserWarning):
+    """Rules that are likely not what was meant: a predicate that nobody has given facts or rules, constants that look like variables."""
 
 
 class InternalError(ModulogError):

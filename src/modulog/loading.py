@@ -18,6 +18,7 @@ from modulog.formats import DataWarning
 from modulog.language.model import Directive, Predicate, Program
 from modulog.materialisation.facts import Facts
 from modulog.terms.python import IRI
+from modulog.wording import plural
 
 FORMATS = {
     "csv": "csv",
@@ -94,6 +95,7 @@ class Loader:
         self.arities: dict[str, set[int]] = {}
         self.files: dict[str, str] = {}
         self.readings: list[Reading] = []
+        self.supplied: set[str] = set()  # what somebody has given facts for, even none
         named = program.predicates()
         self.know(named)
         self.views = {name for name, view in VIEWS.items() if view in named}
@@ -102,6 +104,10 @@ class Loader:
         """Take note of the arities of predicates."""
         for predicate in predicates:
             self.arities.setdefault(predicate.name, set()).add(predicate.arity)
+
+    def supply(self, names: Iterable[str | IRI]) -> None:
+        """Take note of names that somebody gives facts for."""
+        self.supplied.update(map(predicate_name, names))
 
     def add(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> list[Predicate]:
         """Stage explicit facts; all of them or, on an error, none. Answers the predicates."""
@@ -136,6 +142,9 @@ class Loader:
 
     def checked(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> dict[Predicate, list[Table]]:
         """The tables of each predicate, every arity being what is expected; a file without rows makes its predicate known."""
+        triples = list(triples)
+        self.supply(arrival.name for arrival in arrivals)
+        self.supply(predicate.name for file in triples for predicate in file.predicates)
         waiting = [(arrival, list(arrival.tables)) for arrival in arrivals]
         arities = dict(self.arities)
         try:
@@ -229,7 +238,7 @@ class Loader:
         aside = len(self.backend.aside) - before
         self.readings.append(Reading(os.fspath(path), aside, counters, is_wide))
         if aside:
-            records = "1 bad record" if aside == 1 else f"{aside:,} bad records"
+            records = plural(aside, "bad record")
             warnings.warn(f"{os.fspath(path)}: {records} set aside", DataWarning, stacklevel=5)
 
     def found(

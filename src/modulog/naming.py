@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from itertools import chain, count
 
 from modulog.errors import QueryError
+from modulog.language.function_names import explain_call
 from modulog.language.model import Predicate
 
 
@@ -17,6 +18,8 @@ def choose(known: Iterable[Predicate], name: str, arity: int | None = None) -> P
     found = [p for p in known if p.name == name]
     if arity is not None and (exact := [p for p in found if p.arity == arity]):
         return exact[0]
+    if not found and (said := explain_call(name)):
+        raise QueryError("; ".join(said))
     if not found:
         near = get_close_matches(name, {p.name for p in known}, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""

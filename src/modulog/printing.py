@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from modulog.wording import plural, still_derived
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -34,11 +36,12 @@ def print_table(found: pa.Table, total: int) -> None:
 
 
 def print_change(change: Change, is_json: bool) -> None:
-    """The net change of an update by predicate, and how many facts to delete were not explicit."""
+    """The net change of an update by predicate, and what became of the other facts to delete."""
     if is_json:
         import json
 
-        shown = {"added": change.added, "deleted": change.deleted, "ignored": change.ignored}
+        shown: dict[str, Any] = {"added": change.added, "deleted": change.deleted, "ignored": change.ignored}
+        shown["still_derived"] = change.still_derived
         print(json.dumps(shown, ensure_ascii=False))
         return
     from rich.console import Console
@@ -57,8 +60,9 @@ def print_change(change: Change, is_json: bool) -> None:
     for line in change.statistics.failures.told():
         print(line)
     if change.ignored:
-        verb = "was" if change.ignored == 1 else "were"
-        print(f"{plural(change.ignored, 'fact')} to delete {verb} not explicit")
+        print(f"{plural(change.ignored, 'fact to delete was', 'facts to delete were')} not there")
+    if change.still_derived:
+        print(still_derived(change.still_derived))
 
 
 def print_written(out: Path, written: dict[str, int]) -> None:
@@ -116,15 +120,6 @@ def print_csv(found: pa.Table) -> None:
             write_csv(path, read_table(found, dictionary), dictionary)
         with path.open("rb") as file:
             copyfileobj(file, sys.stdout.buffer)
-
-
-def plural(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> plural(1, "row"), plural(1200, "row")
-    ('1 row', '1,200 rows')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def complain(text: str) -> None:

@@ -12,6 +12,8 @@ from threading import Lock, Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from modulog.wording import plural
+
 if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
@@ -70,7 +72,7 @@ class Progress:
         parts = [self.doing]
         if self._first_round is not None:
             rate = self.facts / max(now - self._first_round, 0.001)
-            parts.append(f"{self.facts:,} facts, {rate:,.0f} facts/s")
+            parts.append(f"{plural(self.facts, 'fact')}, {rate:,.0f} facts/s")
         parts.append(f"{now - self._began:.0f} s")
         return ", ".join(parts)
 

@@ -15,7 +15,7 @@ from modulog.engines.registry import make_backend
 from modulog.kernels.compile_time import compile_time, working_time
 from modulog.language.checks import check
 from modulog.language.model import Predicate, Program
-from modulog.language.parser import parse_file, parse_program
+from modulog.language.parser import read_program
 from modulog.language.places import Diagnostic
 from modulog.loading import Arrival, Given, Loader, Reading, predicate_name
 from modulog.maintenance.change import Change, change_of
@@ -26,6 +26,7 @@ from modulog.maintenance.update import Maintenance
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.materialise import Checkpoints, Observer, materialise, silent
 from modulog.materialisation.statistics import RoundStatistics, Statistics
+from modulog.noticing import notice
 from modulog.planning.pipeline import DEFAULT, Switches, make_plan
 from modulog.planning.plan import Link, Plan
 from modulog.terms.python import IRI
@@ -40,7 +41,7 @@ class Reasoner(Answering):
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
 
     A string is the text of a program, a `Path` a file. `engine` is "local", "spark", or "auto": Spark if a session was given as `spark`, otherwise
-    local. Options of Spark: `settings` for a session of our own, `folder` for facts and terms, `broadcast_limit`. `modules="off"` is plain seminaive evaluation of the rules as they stand.
+    local. Options of Spark, refused by the local engine: `settings` for a session of our own, `folder` for facts and terms, `broadcast_limit`. `modules="off"` is plain seminaive evaluation of the rules as they stand.
     `storage` is "auto": closures, components, unions and inverses are represented instead of listed where a list would be much larger; "plain" lists
     everything, "compact" represents whatever can be.
     `decompose` says which rules are evaluated along hypertree decompositions: "auto" those for which it pays, "all" every rule with two atoms or more, "off" none.
@@ -65,13 +66,14 @@ class Reasoner(Answering):
         spark: Any = None,
         **options: Any,
     ) -> None:
-        found, folder = _read_program(program)
+        found, folder = read_program(program)
         switches = Switches(modules, maintenance, value_rounds, value_facts, storage, decompose)
-        backend = make_backend(engine, spark, **options)
+        backend = make_backend(engine, spark, options, Reasoner.__init__.__kwdefaults__)
         if checkpoints is not None:
             checkpoints.begin(backend)
         self._begin(found, folder, switches, backend, progress)
         self._checkpoints, self._staged = checkpoints, checkpoints is not None and checkpoints.loaded
+        self._loader.supply(p.name for p in found.predicates() if self._staged)  # who was stopped had them
         self._facts.identify_constants()
 
     def _begin(
@@ -137,7 +139,7 @@ class Reasoner(Answering):
         own, known = keeping.program_of(store)
         is_other = (program, switches) != (None, None)
         program, switches = program or own, switches or known
-        backend = make_backend(engine, spark, **options)
+        backend = make_backend(engine, spark, options, Reasoner.open.__kwdefaults__)
         relations = backend.restore(store)
         if checkpoints is not None:
             checkpoints.begin(backend)
@@ -152,6 +154,7 @@ class Reasoner(Answering):
         maintained = reasoner._maintenance
         reasoner._home = keeping.Home(store, relations, maintained.journal if maintained else None)
         reasoner._loader.know(reasoner._facts.explicit)
+        reasoner._loader.supply(e.predicate.name for e in store.manifest.relations if e.role == "explicit")
         reasoner._staged = True
         if isinstance(checkpoints, Checkpoints):
             reasoner._checkpoints = checkpoints
@@ -290,6 +293,7 @@ class Reasoner(Answering):
                 self._apply({}, {})
             return
         self._stage_program()
+        notice(self.program, self._loader.supplied)
         self._facts.identify_constants()
         self._facts.forget_derived()
         engine = self._backend.engine
@@ -331,8 +335,8 @@ class Reasoner(Answering):
     ) -> Change:
         """Add and delete explicit facts and bring every consequence up to date, at a cost that follows the change.
 
-        Both take what `Reasoner.add` takes, by predicate, or what `Reasoner.read` read from files. A fact in both ends up present; deleting what is not explicit changes nothing and is
-        counted. A failed update changes nothing.
+        Both take what `Reasoner.add` takes, by predicate, or what `Reasoner.read` read from files. A fact in both ends up present; only explicit facts can be
+        deleted: `Change` counts those that rules still derive. A failed update changes nothing.
 
         >>> r = Reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
         >>> r.add("path", [("a", "b"), ("b", "c")])
@@ -340,6 +344,8 @@ class Reasoner(Answering):
         >>> change.added, change.deleted, sorted(r.rows("path"))
         ({'path': 2}, {'path': 2}, [('b', 'c'), ('b', 'd'), ('c', 'd')])
         """
+        for facts in (add, delete):
+            self._loader.supply(facts if isinstance(facts, Mapping) else ())
         self._ready()
         minus = self._loader.given(delete or {}, leaving=True)
         return self._apply(minus, self._loader.given(add or {}))
@@ -376,9 +382,7 @@ class Reasoner(Answering):
     @property
     def warnings(self) -> list[Diagnostic]:
         """What looks odd in the program, given the facts that are known so far."""
-        imported = {directive.predicate for directive in self.program.imports}
-        known = {p.name for p in self._facts.explicit} | imported
-        return check(self.program, known=known)
+        return check(self.program, known=self._loader.supplied)
 
     def plan(self) -> Plan:
         """How the program is evaluated; after a run, with the orders last used.
@@ -401,13 +405,3 @@ class Reasoner(Answering):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _read_program(program: str | Path | Program) -> tuple[Program, Path]:
-    if isinstance(program, Program):
-        return program, Path()
-    if isinstance(program, Path):
-        return parse_file(program), program.parent
-    if not isinstance(program, str):
-        raise TypeError(f"a program is a text, a Path or a Program, not a {type(program).__name__}")
-    return parse_program(program), Path()

@@ -9,10 +9,13 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from modulog.inputs import Inputs
+from modulog.inputs import Inputs, named_path
 from modulog.printing import complain, renaming
+from modulog.wording import plural
 
 if TYPE_CHECKING:
+    from modulog.engines.backend import FactFile
+    from modulog.language.model import Program
     from modulog.language.places import Diagnostic
     from modulog.maintenance.change import Change
     from modulog.progress import Progress
@@ -21,14 +24,26 @@ if TYPE_CHECKING:
 WARNINGS = 5
 """How many warnings about a program are shown before it runs."""
 
+INPUTS = 50
+"""How many predicates that need facts are named."""
+
 
 @contextmanager
 def reasoning(
-    rules: Path, inputs: Inputs, engine: str, switches: Mapping[str, Any] | None = None
+    rules: Path,
+    inputs: Inputs,
+    engine: str,
+    switches: Mapping[str, Any] | None = None,
+    *,
+    awaits: bool = False,
 ) -> Iterator[tuple[Reasoner, Progress]]:
-    """A reasoner over rules, or over the store that a folder is, with facts, and the line that shows how far it is."""
+    """A reasoner over rules, or over the store that a folder is, with facts, and the line that shows how far it is.
+
+    With `awaits` nobody misses the facts that are not there yet.
+    """
     with _progress() as progress:
         progress.doing = f"reading {rules}"
+        from modulog.language.suspicions import warnings as suspicions
         from modulog.session import Reasoner
 
         if rules.is_dir():
@@ -38,7 +53,8 @@ def reasoning(
             made = Reasoner(rules, engine=engine, progress=progress, **(switches or {}))
         with made as reasoner:
             inputs.load(reasoner, progress)
-            _warn(rules, [] if rules.is_dir() else reasoner.warnings)
+            if not rules.is_dir():
+                _warn(rules, suspicions(reasoner.program, known=None) if awaits else reasoner.warnings)
             progress.doing = "before the first round"
             yield reasoner, progress
 
@@ -48,7 +64,7 @@ def _warn(rules: Path, warnings: Sequence[Diagnostic]) -> None:
     for warning in warnings[:WARNINGS]:
         complain(str(warning))
     if len(warnings) > WARNINGS:
-        complain(f"{len(warnings) - WARNINGS:,} more warnings: `modulog check {rules}` shows all")
+        complain(f"{plural(len(warnings) - WARNINGS, 'more warning')}: `modulog check {rules}` shows all")
 
 
 @contextmanager
@@ -66,8 +82,64 @@ def _progress() -> Iterator[Progress]:
         except (KeyboardInterrupt, SystemError) as error:
             if not stopped(error):
                 raise
-            facts = f", with {progress.facts:,} facts derived" if progress.rounds else ""
+            facts = f", with {plural(progress.facts, 'fact')} derived" if progress.rounds else ""
             raise Interrupted(f"stopped after {monotonic() - began:.1f} s {progress.doing}{facts}") from None
+
+
+def check_rules(rules: Sequence[Path], facts: Sequence[str] | None) -> bool:
+    """Say what is wrong or odd in files of rules, and of which predicates facts are expected; whether nothing is wrong.
+
+    Of files of facts only the names count; without any, nobody knows which predicates will have facts.
+    """
+    from modulog.errors import DataError, ProgramError
+    from modulog.language.checks import check
+    from modulog.language.parser import parse_file
+
+    is_right, files = True, [file for given in facts or () for file in _named_files(given)]
+    for path in rules:
+        try:
+            program = parse_file(path)
+            warnings = check(program, source=str(path), known=_known(program, files) if facts else None)
+        except (ProgramError, DataError) as error:
+            is_right = False
+            complain(str(error))
+            continue
+        for warning in warnings:
+            complain(str(warning))
+        if not facts and (inputs := _inputs(program)):
+            print(f"{path}: inputs: {inputs}")
+        size = f"{plural(len(program.rules), 'rule')}, {plural(len(program.facts), 'fact')}"
+        print(f"{path}: {size}: {plural(len(warnings), 'warning') if warnings else 'fine'}")
+    return is_right
+
+
+def _named_files(given: str) -> list[tuple[str | None, FactFile]]:
+    """The files that PATH or NAME=PATH stands for, with the name."""
+    from modulog.formats.files import discover
+
+    name, path = named_path(given)
+    return [(name, file) for file in discover(path)]
+
+
+def _known(program: Program, files: Sequence[tuple[str | None, FactFile]]) -> set[str]:
+    """The predicates that may have facts from files. Triples may have facts of anything that is named by an IRI, and of the views over them."""
+    from modulog.engines.backend import TRIPLES, VIEWS
+
+    known = {name or file.predicate for name, file in files}
+    if any(name is None and file.format in TRIPLES for name, file in files):
+        known |= {p.name for p in program.predicates() if p.name.startswith("<")} | VIEWS.keys()
+    return known
+
+
+def _inputs(program: Program) -> str:
+    """The predicates that a program reads and has no facts and rules for, on one line."""
+    from modulog.language.printer import print_predicate
+    from modulog.language.suspicions import unmade
+
+    prefixes = dict(program.prefixes).items()
+    names = sorted(print_predicate(name, prefixes) for name in unmade(program))
+    more = f", … ({len(names)} in all)" if len(names) > INPUTS else ""
+    return ", ".join(names[:INPUTS]) + more
 
 
 def _refuse_inputs(store: Path, inputs: Inputs, switches: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ MODULES = {
 }
 
 LAYERS = [
-    {"errors", "version"},
+    {"errors", "version", "wording"},
     {"kernels"},
     {"storage"},
     {"terms"},
@@ -34,7 +34,15 @@ LAYERS = [
     {"formats", "materialisation", "query"},
     {"maintenance"},
     {"ontology"},
-    {"keeping", "loading", "naming", "engines.registry", "engines.local.backend", "engines.spark"},
+    {
+        "keeping",
+        "loading",
+        "naming",
+        "noticing",
+        "engines.registry",
+        "engines.local.backend",
+        "engines.spark",
+    },
     {"answering"},
     {"session"},
     {"pipeline"},

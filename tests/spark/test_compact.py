@@ -149,7 +149,8 @@ def test_what_is_not_represented(spark: Any) -> None:
     few = Reasoner(CLOSURES, spark=spark, storage="auto")
     beyond = Reasoner(CLOSURES, spark=spark, storage="compact", broadcast_limit=2)
     for reasoner in (plain, few, beyond):
-        reasoner.add("e", [(1, 2), (2, 3), (3, 4)])
+        for name, rows in {"e": [(1, 2), (2, 3), (3, 4)], "b": [], "f": []}.items():
+            reasoner.add(name, rows)
         assert represented(reasoner).get("tc") is None
         assert reasoner.count("tc") == 6
     assert "listed: 6 pairs" in str(few.plan())

@@ -108,6 +108,24 @@ BAD = {
 }
 
 
+def test_names_that_begin_with_an_underscore(spark: Any, tmp_path: Path) -> None:
+    for name in ("_x.csv", "%5Fy.csv"):
+        (tmp_path / name).write_text("a,1\nb,2\n")
+    for name in ("_SUCCESS", "_bad_records.parquet"):
+        (tmp_path / name).touch()
+    with Reasoner("", spark=spark) as r:
+        assert {p.name for p in r.load(tmp_path)} == {"_x", "_y"}
+        with pytest.raises(DataError, match=r"_x\.csv: Spark's readers leave out .* call it %5Fx\.csv"):
+            r.load(tmp_path / "_x.csv", bad="set-aside")
+        r.load(tmp_path / "%5Fy.csv", bad="set-aside")
+        r.export(tmp_path / "out", format="parquet")
+        for options in ({"spark": spark, "local_limit": 0}, {}):
+            with Reasoner("", **options) as again:
+                assert {p.name for p in again.load(tmp_path / "out")} == {"_x", "_y"}
+                assert sorted(again.rows("_x")) == sorted(again.rows("_y")) == [("a", 1), ("b", 2)]
+
+
+@pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")  # each fills one of two predicates
 @pytest.mark.parametrize("name", BAD)
 def test_bad_records_of_each_kind(spark: Any, tmp_path: Path, name: str) -> None:
     text, line = BAD[name]

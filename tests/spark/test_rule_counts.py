@@ -68,7 +68,7 @@ def adaptive(request: pytest.FixtureRequest, spark: Any) -> Iterator[None]:
 
 def materialised(rules: str, facts: Facts, **options: Any) -> Statistics:
     with Reasoner(rules, **options) as r:
-        for name, rows in facts.items():
+        for name, rows in {**facts, "nothing": []}.items():
             r.add(name, rows)
         return r.materialise()
 

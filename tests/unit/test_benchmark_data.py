@@ -55,6 +55,7 @@ def test_relations_as_triples(tmp_path: Path) -> None:
     assert written == sum(map(len, facts.values()))
 
 
+@pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
 def test_relations_follow_the_ontology() -> None:
     """Under the rules of the Relation Ontology, facts in transitive properties multiply about as in the storage paper: 36 times."""
     if data_folder("ontologies") is None:
@@ -75,6 +76,7 @@ def test_relations_follow_the_ontology() -> None:
     assert 20 < derived / given < 80
 
 
+@pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
 def test_claros_has_large_cliques() -> None:
     """Places that documents relate by the rules fall into components as large as the regions."""
     path = rules_file("Claros_LE.vlog")

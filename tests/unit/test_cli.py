@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from modulog import Reasoner, __version__, cli, errors, progress
+from modulog.noticing import warn_user
 from modulog.progress import Progress
 
 RULES = """\
@@ -75,11 +76,78 @@ def test_check_accepts(modulog: Callable[..., Result], folder: Path) -> None:
     )
 
 
-def test_check_warns_of_predicates_without_facts(modulog: Callable[..., Result], folder: Path) -> None:
+def test_check_lists_the_inputs_on_one_line(modulog: Callable[..., Result], folder: Path) -> None:
+    Path("rules.rls").write_text(RULES + "q(?x) :- team(?x), ~gone(?x), dead(?x) .", encoding="utf-8")
+    assert modulog("check", "rules.rls") == Result(
+        0, "rules.rls: inputs: edge, gone, team\nrules.rls: 4 rules, 0 facts: fine\n", ""
+    )
+
+
+def test_check_without_facts_warns_of_names_that_look_misspelt(
+    modulog: Callable[..., Result], folder: Path
+) -> None:
+    Path("rules.rls").write_text(RULES + "q(?x) :- paht(?x, _) .", encoding="utf-8")
     result = modulog("check", "rules.rls")
     assert result.code == 0
-    assert "rules.rls:1:17: warning: `edge` has no facts and no rules" in result.err
-    assert "  1 | path(?x, ?y) :- edge(?x, ?y) .\n    |                 ^^^^^^^^^^^^" in result.err
+    assert result.err == (
+        "rules.rls:4:10: warning: `paht` has no rules; did you mean `path`?\n"
+        "  4 | q(?x) :- paht(?x, _) .\n    |          ^^^^^^^^^^^\n"
+    )
+    assert result.out == "rules.rls: inputs: edge, paht\nrules.rls: 4 rules, 0 facts: 1 warning\n"
+
+
+def test_check_with_facts_warns_of_predicates_without_any(
+    modulog: Callable[..., Result], folder: Path
+) -> None:
+    Path("rules.rls").write_text(RULES + "q(?x) :- edges(?x, _) . q(X) :- edge(X, X) .", encoding="utf-8")
+    result = modulog("check", "rules.rls", "--facts", "facts")
+    assert result.code == 0
+    assert "rules.rls:4:10: warning: `edges` has no facts and no rules; did you mean `edge`?" in result.err
+    assert "rules.rls:4:33: warning: `X` is a constant here; did you mean `?X`?" in result.err
+    assert result.out == "rules.rls: 5 rules, 0 facts: 2 warnings\n"
+
+
+def test_few_warnings_about_what_has_no_facts(modulog: Callable[..., Result], folder: Path) -> None:
+    Path("rules.rls").write_text("".join(f"q(?x) :- input{n}(?x) .\n" for n in range(20)), encoding="utf-8")
+    result = modulog("query", "rules.rls", "q(?x)", "--facts", "facts", "--format", "csv")
+    assert (result.code, result.out) == (0, "x\n")
+    assert result.err.count(": warning: ") == 5
+    assert result.err.endswith("15 more warnings: `modulog check rules.rls` shows all\n")
+
+
+def test_run_shows_what_is_likely_wrong(
+    modulog: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def odd(*_: object, **__: object) -> str:
+        warn_user("rules.rls:1:17: `edge` has no facts and no rules", errors.ProgramWarning)
+        return "done"
+
+    Path("pipeline.toml").write_text('store = "store"\nrules = ["rules.rls"]\n', encoding="utf-8")
+    monkeypatch.setattr("modulog.pipeline.pipeline.Pipeline.run", odd)
+    assert modulog("run", "pipeline.toml") == Result(
+        0, "done\n", "warning: rules.rls:1:17: `edge` has no facts and no rules\n"
+    )
+
+
+def test_check_of_rules_from_an_ontology_is_quiet(modulog: Callable[..., Result], folder: Path) -> None:
+    names = ["Book", "Work", "Chair", "hasAlumnus", "Person"]
+    rules = "".join(f":Thing(?x) :- :{name}(?x) .\n" for name in names)
+    Path("rules.rls").write_text(f"@prefix : <http://e.org/> .\n{rules}", encoding="utf-8")
+    listed = ", ".join(sorted(f":{name}" for name in names))
+    result = modulog("check", "rules.rls")
+    assert result == Result(0, f"rules.rls: inputs: {listed}\nrules.rls: 5 rules, 0 facts: fine\n", "")
+    Path("few.ttl").write_text("<http://e.org/a> a <http://e.org/Book> .", encoding="utf-8")
+    result = modulog("query", "rules.rls", ":Thing(?x)", "--facts", "few.ttl", "--format", "csv")
+    assert (result.code, result.err) == (0, "")
+
+
+def test_check_refuses_functions_in_place_of_atoms(modulog: Callable[..., Result], folder: Path) -> None:
+    Path("rules.rls").write_text('q(?s) :- a(?s), CONTAINS(?s, "ab") .', encoding="utf-8")
+    result = modulog("check", "rules.rls")
+    assert (result.code, result.out) == (2, "")
+    assert "rules.rls:1:17: there is no function `CONTAINS`" in result.err
+    Path("CONTAINS.csv").write_text("ab,ab\n", encoding="utf-8")
+    assert modulog("check", "rules.rls", "--facts", "CONTAINS.csv", "a=facts/edge.csv").code == 0
 
 
 def test_check_reports_every_file(modulog: Callable[..., Result], folder: Path) -> None:

@@ -144,7 +144,7 @@ def test_what_is_chosen_and_why() -> None:
     assert "path/2: 0.1 MB, listed 2.0 MB" in str(statistics)
     small = Reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(a, b) .", engine="local")
     small.materialise()
-    assert "storage listed: 1 pairs, which are few" in str(small.plan())
+    assert "storage listed: 1 pair, which is little" in str(small.plan())
     for switches in ({"storage": "plain"}, {"modules": "off", "storage": "compact"}):
         r = Reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(a, b) .", engine="local", **switches)
         r.materialise()

@@ -61,6 +61,7 @@ def test_another_program_over_a_store(tmp_path: Path) -> None:
     """Explicit facts stay, what follows is computed again; saved, the store has the other program."""
     r = Reasoner(RULES)
     r.add("edge", [(1, 2), (2, 0)])
+    r.add("other", [])
     r.save(tmp_path)
     other = parse_program("back(?y, ?x) :- edge(?x, ?y) .")
     with Reasoner.open(tmp_path, program=other) as opened:

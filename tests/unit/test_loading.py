@@ -112,6 +112,7 @@ def test_a_malformed_row_names_file_and_line(tmp_path: Path) -> None:
         Reasoner("").load(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
 def test_a_file_of_another_arity_than_the_rules(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("1,2\n")
     r = Reasoner("q(?x) :- p(?x) .")
@@ -120,6 +121,7 @@ def test_a_file_of_another_arity_than_the_rules(tmp_path: Path) -> None:
     assert r.count("p") == 0
 
 
+@pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
 def test_an_error_in_one_file_of_a_folder_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1\n")
     (tmp_path / "b.csv").write_text("1,2\n3\n")
@@ -129,6 +131,7 @@ def test_an_error_in_one_file_of_a_folder_changes_nothing(tmp_path: Path) -> Non
     assert r.count("a") == 0
 
 
+@pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
 def test_an_error_in_a_mapping_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text("1,2\n")
     r = Reasoner("q(?x) :- a(?x) .")

@@ -458,6 +458,7 @@ def test_queries_compute() -> None:
 
 def test_a_plan_shows_what_is_computed() -> None:
     r = Reasoner("q(?x, ?x * 2) :- p(?x), ?x + 1 < 5, ~n(?x) . p(1) .")
+    r.add("n", [])
     r.materialise()
     shown = "p(?x) where (?x + 1) < 5 ▷ n(?x) let ?_1 = (?x * 2)"
     assert shown in str(r.plan())

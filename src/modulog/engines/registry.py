@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from modulog.engines.backend import Backend, FactFile
-from modulog.errors import EngineUnavailable
+from modulog.errors import EngineUnavailable, OptionError
+from modulog.wording import did_you_mean
 
 ENGINES = ("local", "spark")
 
 
-def make_backend(name: str, spark: Any = None, **options: Any) -> Backend:
-    """A new backend; "auto" is Spark if a session was given, otherwise local. Options are for Spark.
+LIMITS = ("local_limit", "update_limit", "broadcast_limit")
+SPARK_OPTIONS = ("settings", "folder", *LIMITS)
+"""Options that only the Spark engine has."""
+
+
+def make_backend(
+    name: str, spark: Any = None, options: Mapping[str, Any] | None = None, known: Iterable[str] | None = None
+) -> Backend:
+    """A new backend; "auto" is Spark if a session was given, otherwise local. Options are for Spark; `known` are those that the caller has taken already.
 
     >>> make_backend("abacus")
     Traceback (most recent call last):
@@ -25,6 +33,7 @@ def make_backend(name: str, spark: Any = None, **options: Any) -> Backend:
         name = "local" if spark is None else "spark"
     if name not in ENGINES:
         raise EngineUnavailable(f'there is no engine "{name}"; choose one of: auto, {", ".join(ENGINES)}')
+    _check_options(name, spark, options or {}, known)
     if name == "local":
         from modulog.engines.local.backend import LocalBackend
 
@@ -32,7 +41,34 @@ def make_backend(name: str, spark: Any = None, **options: Any) -> Backend:
     _need_pyspark()
     from modulog.engines.spark.backend import SparkBackend
 
-    return SparkBackend(spark, **options)
+    return SparkBackend(spark, **(options or {}))
+
+
+def _check_options(engine: str, spark: Any, options: Mapping[str, Any], known: Iterable[str] | None) -> None:
+    """Refuse what is misspelt, what the engine would ignore, and limits that are no numbers."""
+    refuse_unknown(options, SPARK_OPTIONS, known)
+    if engine == "local":
+        for name in (*options, *(() if spark is None else ("spark",))):
+            hint = 'leave it out, or give a session as `spark`, or engine="spark"'
+            raise OptionError(f"`{name}` is an option of the Spark engine, and the engine is local: {hint}")
+    for name in LIMITS:
+        if name in options and (type(options[name]) is not int or options[name] < 0):
+            raise OptionError(f"`{name}` is a number from 0 on, not {options[name]!r}")
+
+
+def refuse_unknown(options: Iterable[str], taken: Iterable[str], known: Iterable[str] | None = None) -> None:
+    """Refuse options that are not taken; the error has the nearest name of those that are, or are known besides.
+
+    >>> refuse_unknown({"stroage": "plain"}, ["folder"], ["storage", "modules"])
+    Traceback (most recent call last):
+    modulog.errors.OptionError: unknown option `stroage`; did you mean `storage`?
+    """
+    taken = set(taken)
+    for name in options:
+        if name not in taken:
+            names = sorted({*taken, *(known or ())})
+            hint = did_you_mean(name, names) or f"; options are {', '.join(names)}"
+            raise OptionError(f"unknown option `{name}`{hint}")
 
 
 def start_spark(

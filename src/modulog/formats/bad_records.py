@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from modulog.formats.columns import plural
 from modulog.formats.records import Record, records
+from modulog.wording import plural
 
 NOT_UTF8 = "not UTF-8"
 OPEN_QUOTE = "a quote opens a field and nothing closes it"
@@ -54,13 +54,17 @@ def wrong_width(found: int, width: int) -> str:
 
 
 def _reason(record: Record, text: bytes, width: int) -> str | None:
+    if _is_open(record.fields[-1]):
+        return OPEN_QUOTE  # it has taken the rest of the file into its field
     if len(record.fields) != width:
         return wrong_width(len(record.fields), width)
     try:
         text.decode()
     except UnicodeDecodeError:
         return NOT_UTF8
-    last = record.fields[-1]
-    if last[:1] == b'"' and (len(last) < 2 or last.endswith(b"\n")):
-        return OPEN_QUOTE
     return None
+
+
+def _is_open(field: bytes) -> bool:
+    """Whether a field begins with a quote that nothing closes; doubled ones stand for a quote inside."""
+    return field[:1] == b'"' and b'"' not in field[1:].replace(b'""', b"")

@@ -11,6 +11,7 @@ from modulog.errors import DataError
 from modulog.terms.arrow import is_turtle
 from modulog.terms.columns import encode_arrow
 from modulog.terms.dictionary import Dictionary, Ids
+from modulog.wording import plural
 
 CHUNK = 1 << 20
 
@@ -62,12 +63,3 @@ def encode_batches(
                     raise DataError(f"{source}: column {field.name!r}, {error}") from error
             row += batch.num_rows
             yield ids
-
-
-def plural(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> plural(1, "column"), plural(2, "column")
-    ('1 column', '2 columns')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -20,12 +20,13 @@ import pyarrow.csv
 
 from modulog.errors import DataError
 from modulog.formats.bad_records import BOM
-from modulog.formats.columns import CHUNK, choose_columns, plural
+from modulog.formats.columns import CHUNK, choose_columns
 from modulog.formats.headers import check_first_rows
 from modulog.formats.records import Record, count_lines_before, open_stream, records
 from modulog.kernels.csv import mark_fields
 from modulog.terms.columns import column_texts
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Texts, frozen
+from modulog.wording import plural
 
 BLOCK = 1 << 22
 LONGEST_ROW = 1 << 26

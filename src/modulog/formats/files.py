@@ -3,6 +3,9 @@
 A folder holds one file for each predicate, named for it: `edge.csv`, `edge.tsv`, `edge.parquet`, perhaps with `.gz` behind. A folder that is
 itself named so, such as `edge.parquet`, holds the facts of one predicate in several files, as Spark writes them. Files of RDF hold facts of many predicates, whatever their names. Where files lie is the
 business of a `Listing`: this machine here, any file system that Hadoop knows in the Spark engine.
+
+Left out without a word are hidden files, whose names begin with a point, what Spark and Hadoop note beside data (`_SUCCESS`, `_temporary`, …), and the bad records
+that an export has set aside. Any other name may begin with `_`.
 """
 
 from __future__ import annotations
@@ -35,6 +38,12 @@ FORMATS = {
 SPARK_FORMATS = {**FORMATS, ".jsonl": "jsonl", ".ndjson": "jsonl"}
 """The extensions that the Spark engine reads, which is more."""
 
+BAD_RECORDS = "_bad_records.parquet"
+"""Where an export puts the records that were set aside."""
+
+_NOTES = re.compile(
+    r"_(SUCCESS|temporary|metadata|common_metadata|spark_metadata|delta_log|symlink_format_manifest|(committed|started)_.*)"
+)
 _OTHER_RDF = (".n3", ".jsonld")
 _COMPRESSED = ".gz"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -57,8 +66,9 @@ class Entry:
 
     @property
     def hidden(self) -> bool:
-        """Whether it is nobody's data: notes of systems begin with a point or an underscore."""
-        return str(self.name).startswith((".", "_"))
+        """Whether it is nobody's data."""
+        name = str(self.name)
+        return name.startswith(".") or name == BAD_RECORDS or _NOTES.fullmatch(name) is not None
 
 
 class Listing(Protocol):
@@ -164,9 +174,17 @@ def _files(entry: Entry, formats: Mapping[str, str], listing: Listing) -> list[F
 def _parts(entry: Entry, format: str, listing: Listing) -> list[FactFile]:
     """The file, or all files of a folder that is one table, in a format."""
     _, stem, gzip = _split(entry.name)
-    parts = (
-        [e for e in listing.inside(entry.path) if not e.hidden and not e.folder] if entry.folder else [entry]
-    )
+    parts = [entry]
+    if entry.folder:
+        inside = [e for e in listing.inside(entry.path) if not e.hidden and not e.folder]
+        parts = [
+            e for e in inside if not str(e.name).startswith("_")
+        ]  # others are no parts for Spark, either
+        if odd := [str(e.name) for e in inside if e not in parts]:
+            message = (
+                f"{entry.path}: skipped {', '.join(odd)}: a part of a table has no name that begins with `_`"
+            )
+            warnings.warn(message, DataWarning, stacklevel=4)
     arity = _ARITY.search(stem)
     return [
         FactFile(
@@ -196,12 +214,14 @@ def _refuse_rdf(path: Path | str, suffix: str) -> None:
 def file_name(predicate: str, arity: int | None = None) -> str:
     """The name of a predicate's file, without extension: IRIs and odd names are percent-encoded.
 
-    The arity is added for a name that has several.
+    The arity is added for a name that has several. A first `_` is encoded, too: Spark's readers leave such files out.
 
-    >>> file_name("edge"), file_name("<http://a/b>"), file_name("<http://a/b>", 2)
-    ('edge', 'http%3A%2F%2Fa%2Fb', 'http%3A%2F%2Fa%2Fb@2')
+    >>> file_name("edge"), file_name("_edge"), file_name("<http://a/b>"), file_name("<http://a/b>", 2)
+    ('edge', '%5Fedge', 'http%3A%2F%2Fa%2Fb', 'http%3A%2F%2Fa%2Fb@2')
     """
     behind = "" if arity is None else f"@{arity}"
+    if predicate.startswith("_"):
+        return "%5F" + (file_name(predicate[1:]) if predicate[1:] else "") + behind
     if _PLAIN_NAME.fullmatch(predicate):
         return predicate + behind
     if predicate.endswith(">") and _ABSOLUTE.match(predicate, 1):

@@ -26,6 +26,7 @@ from modulog.terms.arrow import column_field, distinct_ids, to_arrow, wrap
 from modulog.terms.canonical import RDF, XSD
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, frozen
 from modulog.terms.model import Constant, Kind
+from modulog.wording import plural
 
 Places = npt.NDArray[np.int64]
 FORMATS = ("nt", "ttl")
@@ -81,8 +82,8 @@ def write_triples(
                 rows += chunk.shape[1] - sum(lost.values())
                 left += lost
     for reason, number in left.items():
-        facts = "fact is" if number == 1 else "facts are"
-        warnings.warn(f"{path}: {number:,} {facts} left out, {reason}", DataWarning, stacklevel=2)
+        facts = plural(number, "fact is", "facts are")
+        warnings.warn(f"{path}: {facts} left out, {reason}", DataWarning, stacklevel=2)
     return rows
 
 

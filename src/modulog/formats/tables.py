@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from modulog.errors import DataError
-from modulog.formats.columns import CHUNK, choose_columns, encode_batches, plural
+from modulog.formats.columns import CHUNK, choose_columns, encode_batches
 from modulog.terms.arrow import wrap
 from modulog.terms.columns import encode_arrow, encode_integers, encode_texts
 from modulog.terms.dictionary import Dictionary, Ids
 from modulog.terms.python import constant
+from modulog.wording import plural
 
 _ROWS = 1 << 16
 _SOURCE = "facts"
@@ -122,7 +123,22 @@ def _reader(data: Any) -> pa.RecordBatchReader | None:
         data = data.collect()
     if polars is not None and isinstance(data, polars.Series):
         data = data.to_frame()
-    return pa.RecordBatchReader.from_stream(data) if hasattr(data, "__arrow_c_stream__") else None
+    if not hasattr(data, "__arrow_c_stream__"):
+        return None
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowException as error:
+        raise DataError(f"{_SOURCE}: {_unreadable(data)}cannot be read by Arrow: {error}") from error
+
+
+def _unreadable(frame: Any) -> str:
+    """The column of a Polars frame that has a type of Polars' own, as the beginning of a message."""
+    for name, type_ in getattr(frame, "schema", {}).items():
+        try:
+            pa.RecordBatchReader.from_stream(frame.select(name))
+        except pa.ArrowException:
+            return f"column {name!r} of type {type_} (cast it, to Int64, Decimal or String) "
+    return "the table "
 
 
 def _read_reader(

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from modulog.errors import DataError
 from modulog.formats import DataWarning
-from modulog.formats.columns import CHUNK, plural
+from modulog.formats.columns import CHUNK
 from modulog.formats.parquet import HOLDS
 from modulog.kernels.csv import write_rows
 from modulog.kernels.strings import measure_texts
@@ -30,6 +30,7 @@ from modulog.terms.canonical import XSD
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, frozen
 from modulog.terms.model import Constant, Kind
 from modulog.terms.turtle import term_text
+from modulog.wording import plural
 
 _OTHER = np.ones(256, np.bool_)
 _OTHER[[Kind.STRING, Kind.INTEGER, Kind.DECIMAL, Kind.IRI]] = False
@@ -53,10 +54,8 @@ def write_csv(
                     lost += quoted
                 rows += chunk.shape[1]
     if lost:
-        said = "term is" if lost == 1 else "terms are"
-        warnings.warn(
-            f"{path}: {lost:,} {said} in quotes and will read back as strings", DataWarning, stacklevel=2
-        )
+        said = plural(lost, "term is", "terms are")
+        warnings.warn(f"{path}: {said} in quotes and will read back as strings", DataWarning, stacklevel=2)
     return rows
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from modulog.errors import ArityError, Position, ProgramError, StratificationError, UnsafeRuleError, underline
+from modulog.language.function_names import refuse_functions
 from modulog.language.graph import components, dependencies, shortest_path
 from modulog.language.model import (
     Atom,
@@ -30,6 +31,7 @@ from modulog.language.places import Diagnostic, by_position, uses
 from modulog.language.printer import print_predicate
 from modulog.language.suspicions import warnings
 from modulog.language.triples import bridges
+from modulog.wording import plural
 
 __all__ = ["Diagnostic", "bound_variables", "check", "verify", "verify_query", "warnings"]
 
@@ -44,17 +46,22 @@ class Mistake(NamedTuple):
 
 
 def check(
-    program: Program, text: str | None = None, source: str | None = None, *, known: Collection[str] = ()
+    program: Program,
+    text: str | None = None,
+    source: str | None = None,
+    *,
+    known: Collection[str] | None = (),
 ) -> list[Diagnostic]:
     """Raise the first mistake of a program, else return its warnings.
 
-    `known` names predicates that have facts from elsewhere.
+    `known` names predicates that have facts from elsewhere; None: any may have.
 
     >>> from modulog.language.parser import parse_program
     >>> [w.code for w in check(parse_program("p(?x) :- q(?x) ."))]
     ['no-facts']
     """
     verify(program, text)
+    refuse_functions(program, program.text if text is None else text, known)
     found = warnings(program, text, known=known)
     if source is None:
         return found
@@ -79,7 +86,7 @@ def _raise_first(mistakes: list[Mistake], text: str | None) -> None:
         return
     first = min(mistakes, key=lambda m: by_position(m.position))
     others = len(mistakes) - 1
-    more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
+    more = f" (and {plural(others, 'more mistake')})" if others else ""
     raise first.kind(first.message + more, first.position, text, first.hint)
 
 
@@ -228,15 +235,11 @@ def _arities(program: Program, text: str | None) -> Iterator[Mistake]:
             shown = print_predicate(name, dict(program.prefixes).items())
             start = places[first]
             other = f"at {start}" if start else "elsewhere"
-            message = f"`{shown}` has {_arguments(arity)} here, but {first} {other}"
+            message = f"`{shown}` has {plural(arity, 'argument')} here, but {first} {other}"
             hint = "a predicate has one number of arguments"
             if start and text is not None:
                 hint += f"; the other place is\n{underline(text, start)}"
             yield Mistake(ArityError, message, places[arity], hint)
-
-
-def _arguments(number: int) -> str:
-    return f"{number} argument" if number == 1 else f"{number} arguments"
 
 
 def _cycles(program: Program) -> Iterator[Mistake]:

@@ -7,7 +7,8 @@ import re
 from lark.exceptions import UnexpectedInput
 
 from modulog.errors import ParseError, Position
-from modulog.language import slips
+from modulog.language import foreign, slips
+from modulog.language.expressions import WITHOUT_AGGREGATES
 from modulog.language.scene import Scene, Slip, is_token, place
 
 
@@ -17,7 +18,7 @@ def explain(error: UnexpectedInput, text: str, source: str, *, query: bool) -> P
 
 
 _HINTS = {
-    "aggregate": "compute the numbers beforehand and load them as facts",
+    "aggregate": WITHOUT_AGGREGATES,
     "exists": "negate one atom, with `_` for each variable that stands only there: `NOT p:q[?x, _]`",
     "not": "negate one atom, without parentheses; for several define a predicate of its own and negate that",
     "optional": "write one rule with the atom and one without",
@@ -111,6 +112,9 @@ def _bare(scene: Scene) -> Slip | None:
 
 
 _DETECTORS: tuple[slips.Detector, ...] = (
+    foreign.file_name,
+    foreign.constraint,
+    foreign.modulo,
     slips.quotes,
     slips.variable,
     _unsupported,

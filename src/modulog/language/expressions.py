@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 
 from modulog.language.model import Call, Expression, Term
 from modulog.language.reading import BadTerm
-from modulog.terms.functions import FUNCTIONS
+from modulog.terms.functions import AGGREGATES, FUNCTIONS, OF_SPARQL
+
+WITHOUT_AGGREGATES = "compute the numbers beforehand and load them as facts"
+NAMED = sorted(f for f in FUNCTIONS if f.isalpha())
 
 
 def make_call(name: str, arguments: Sequence[Expression]) -> Call:
@@ -18,16 +21,17 @@ def make_call(name: str, arguments: Sequence[Expression]) -> Call:
     modulog.language.reading.BadTerm: `STRLEN` takes 1 argument, not 0
     """
     function = name.upper()
+    if function in AGGREGATES:
+        raise BadTerm(name, f"aggregates such as `{name}(…)` are not supported yet", WITHOUT_AGGREGATES)
     if function not in FUNCTIONS:
-        named = sorted(f for f in FUNCTIONS if f.isalpha())
-        near = difflib.get_close_matches(function, named, 1)
-        hint = f"did you mean {near[0]}?" if near else f"functions are {', '.join(named)}"
+        near = [] if function in OF_SPARQL else difflib.get_close_matches(function, NAMED, 1)
+        hint = f"did you mean {near[0]}?" if near else f"functions are {', '.join(NAMED)}"
         raise BadTerm(name, f"there is no function `{name}`", hint)
     least, most = FUNCTIONS[function]
     if len(arguments) < least or (most is not None and len(arguments) > most):
         wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} or {most}"
-        plural = "" if wanted == "1" else "s"
-        raise BadTerm(name, f"`{function}` takes {wanted} argument{plural}, not {len(arguments)}")
+        noun = "argument" if wanted == "1" else "arguments"
+        raise BadTerm(name, f"`{function}` takes {wanted} {noun}, not {len(arguments)}")
     return Call(function, tuple(arguments))
 
 

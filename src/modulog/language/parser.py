@@ -74,6 +74,17 @@ def parse_file(path: str | Path, *, check: bool = True) -> Program:
     return parse_program(text, str(path), check=check)
 
 
+def read_program(program: str | Path | Program) -> tuple[Program, Path]:
+    """A program from its text, from a file, or as it is, and the folder against which its imports are resolved."""
+    if isinstance(program, Program):
+        return program, Path()
+    if isinstance(program, Path):
+        return parse_file(program), program.parent
+    if not isinstance(program, str):
+        raise TypeError(f"a program is a text, a Path or a Program, not a {type(program).__name__}")
+    return parse_program(program), Path()
+
+
 def _parse(text: str, source: str, start: str, prefixes: Iterable[tuple[str, str]], base: str) -> Any:
     from modulog.language.slips import explain
 

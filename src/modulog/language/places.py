@@ -19,10 +19,14 @@ class Diagnostic:
     text: str | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
+        return self.told("warning: ")
+
+    def told(self, label: str = "") -> str:
+        """The place, a label, the message and the text there."""
         if self.position is None:
-            return f"warning: {self.message}"
+            return f"{label}{self.message}"
         shown = "" if self.text is None else "\n" + underline(self.text, self.position)
-        return f"{self.position}: warning: {self.message}{shown}"
+        return f"{self.position}: {label}{self.message}{shown}"
 
 
 def by_position(position: Position | None) -> tuple[bool, int, int]:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from modulog.errors import InternalError, ParseError, Position
+from modulog.language import foreign
+from modulog.language.expressions import WITHOUT_AGGREGATES
 from modulog.language.scene import Scene, Slip, is_token, place, scene_of
 
 Detector = Callable[[Scene], Slip | None]
@@ -79,7 +81,7 @@ def _later(scene: Scene) -> Slip | None:
     for pattern, message in _LATER:
         if match := re.match(pattern, scene.rest):
             shown = match[0][:-1].rstrip() if match[0][-1] == "(" else match[0]
-            return Slip(message, scene.here(len(shown)))
+            return Slip(message, scene.here(len(shown)), WITHOUT_AGGREGATES if shown[0] == "#" else None)
     last = scene.last
     name = is_token(last, "NAME", "PNAME", "IRI")
     if name and last == "f" and re.match(r"[\"']", scene.rest) and last.end_pos == scene.token.start_pos:
@@ -230,6 +232,10 @@ def iri(scene: Scene) -> Slip | None:
 
 
 _DETECTORS: tuple[Detector, ...] = (
+    foreign.file_name,
+    foreign.sparql,
+    foreign.constraint,
+    foreign.modulo,
     quotes,
     variable,
     _directive,

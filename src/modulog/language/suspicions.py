@@ -1,6 +1,6 @@
 """Warnings: what is legal but likely wrong.
 
-A predicate without facts, two that differ only in case, a Cartesian body.
+A predicate without facts, two that differ only in case, a Cartesian body, constants that look like variables.
 """
 
 from __future__ import annotations
@@ -9,25 +9,35 @@ import difflib
 from collections.abc import Collection, Iterator
 
 from modulog.errors import Position
+from modulog.language.like_variables import like_variables
 from modulog.language.model import Atom, Program, Rule
+from modulog.language.near_names import near_names
 from modulog.language.places import Diagnostic, atom_of, by_position, uses
 from modulog.language.printer import print_atom, print_predicate
 from modulog.language.triples import bridges
 
+COMPARED = 20_000
+"""How many pairs of names are compared, at most, to find near ones; each pair takes some ten microseconds."""
 
-def warnings(program: Program, text: str | None = None, *, known: Collection[str] = ()) -> list[Diagnostic]:
-    """What is legal but likely wrong, in the order of the text."""
+
+def warnings(
+    program: Program, text: str | None = None, *, known: Collection[str] | None = ()
+) -> list[Diagnostic]:
+    """What is legal but likely wrong, in the order of the text.
+
+    `known` names predicates that have facts from elsewhere. If it is None, nobody knows which have: then those without facts and rules are the inputs, and only
+    names that look misspelt are told of.
+    """
     text = program.text if text is None else text
-    found = [*_without_facts(program, known), *_same_but_case(program), *_products(program)]
+    absent = _misspelt(program) if known is None else _without_facts(program, known)
+    found = [*absent, *_same_but_case(program), *_products(program), *like_variables(program, text)]
     placed = [Diagnostic(w.code, w.message, w.position, text) for w in found]
     return sorted(placed, key=lambda w: by_position(w.position))
 
 
-def _without_facts(program: Program, known: Collection[str]) -> Iterator[Diagnostic]:
-    made = (
-        {fact.predicate.name for fact in program.facts} | {d.predicate for d in program.imports} | set(known)
-    )
-    made |= {head.predicate.name for rule in (*program.rules, *bridges(program)) for head in rule.heads}
+def unmade(program: Program, known: Collection[str] = ()) -> dict[str, Position | None]:
+    """The predicates that are read and have no facts, no rules and no `@import`, and where each is first read."""
+    made = _made(program) | set(known)
     reads: dict[str, Position | None] = {}
     for rule in program.rules:
         for literal in rule.body:
@@ -37,14 +47,37 @@ def _without_facts(program: Program, known: Collection[str]) -> Iterator[Diagnos
         reads.setdefault(directive.predicate, directive.position)
     for name in program.outputs:
         reads.setdefault(name, None)
+    return {name: position for name, position in reads.items() if name not in made}
+
+
+def _made(program: Program) -> set[str]:
+    """The names that have facts, rules or an `@import`."""
+    rules = (*program.rules, *bridges(program))
+    made = {head.predicate.name for rule in rules for head in rule.heads}
+    return made | {fact.predicate.name for fact in program.facts} | {d.predicate for d in program.imports}
+
+
+def _without_facts(program: Program, known: Collection[str]) -> Iterator[Diagnostic]:
+    """Where facts of some IRIs were given, it is usual that there are none of others: then only what looks misspelt counts."""
+    made, absent = _made(program) | set(known), unmade(program, known)
     prefixes = dict(program.prefixes).items()
-    for name, position in reads.items():
-        if name not in made:
-            near = difflib.get_close_matches(name, made, 1)
-            hint = f"; did you mean `{print_predicate(near[0], prefixes)}`?" if near else ""
-            yield Diagnostic(
-                "no-facts", f"`{print_predicate(name, prefixes)}` has no facts and no rules{hint}", position
-            )
+    if any(name.startswith("<") for name in known):
+        nearly = near_names(made)
+        absent = {name: at for name, at in absent.items() if not name.startswith("<") or nearly(name)}
+    for name, position in absent.items():
+        # Many names against many take long, and then a near one says little.
+        near = difflib.get_close_matches(name, made, 1) if len(absent) * len(made) < COMPARED else []
+        hint = f"; did you mean `{print_predicate(near[0], prefixes)}`?" if near else ""
+        shown = print_predicate(name, prefixes)
+        yield Diagnostic("no-facts", f"`{shown}` has no facts and no rules{hint}", position)
+
+
+def _misspelt(program: Program) -> Iterator[Diagnostic]:
+    near, prefixes = near_names(_made(program)), dict(program.prefixes).items()
+    for name, position in unmade(program).items():
+        if meant := near(name):
+            shown, other = print_predicate(name, prefixes), print_predicate(meant, prefixes)
+            yield Diagnostic("misspelt", f"`{shown}` has no rules; did you mean `{other}`?", position)
 
 
 def _same_but_case(program: Program) -> Iterator[Diagnostic]:

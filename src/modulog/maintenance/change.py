@@ -18,13 +18,16 @@ from modulog.planning.plan import Link
 class Change:
     """The net change of an update: what has come and what has gone, explicit or derived, by predicate.
 
-    It is counted when it is asked for: where facts are represented there may be a great many.
+    It is counted when it is asked for: where facts are represented there may be a great many. Of the facts to delete, `ignored` were not there,
+    and `still_derived` are there still, because rules derive them: only explicit facts can be deleted.
 
     >>> from modulog import Reasoner
     >>> r = Reasoner("p(?x) :- e(?x, ?y) . e(a, b) . e(a, c) . e(b, c) .")
     >>> change = r.update(delete={"e": [("a", "b"), ("b", "c")]})
     >>> change.deleted, change.rows("p", deleted=True)
     ({'e': 2, 'p': 1}, [('b',)])
+    >>> r.update(delete={"p": [("a",), ("z",)]})
+    Change(added={}, deleted={}, ignored=1, still_derived=1)
     """
 
     def __init__(
@@ -35,7 +38,8 @@ class Change:
         signed: Callable[[], list[Signed]],
         backend: Backend,
     ) -> None:
-        self.ignored = net.ignored  # facts to delete that were not explicit
+        self.ignored = net.ignored
+        self.still_derived = net.still_derived
         self.statistics = net.statistics
         self._net, self._count, self._read = net, count, read
         self._signed, self._backend = signed, backend
@@ -66,7 +70,8 @@ class Change:
         return bool(self._net.come or self._net.gone)
 
     def __repr__(self) -> str:
-        return f"Change(added={self.added}, deleted={self.deleted}, ignored={self.ignored})"
+        counts = f"ignored={self.ignored}, still_derived={self.still_derived}"
+        return f"Change(added={self.added}, deleted={self.deleted}, {counts})"
 
 
 def change_of(

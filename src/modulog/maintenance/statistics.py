@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from modulog.engines.protocol import Failures
 from modulog.materialisation.statistics import RoundStatistics, compiling_line
+from modulog.wording import plural
 
 
 @dataclass(slots=True)
@@ -44,12 +45,12 @@ class UpdateStatistics:
     failures: Failures = field(default_factory=Failures)
 
     def __str__(self) -> str:
-        lines = [f"{len(self.strata)} strata touched in {self.seconds * 1000:.1f} ms"]
+        lines = [f"{plural(len(self.strata), 'stratum', 'strata')} touched in {self.seconds * 1000:.1f} ms"]
         for s in self.strata:
             names = ", ".join(s.predicates[:3]) + (", …" if len(s.predicates) > 3 else "")
             lines.append(
                 f"  {names}: {s.how} (expected to look at {s.incremental:,.0f} facts, from scratch at {s.scratch:,.0f}), "
-                f"{s.changes:,} changes below, {s.overdeleted:,} left, {s.added:,} came, {s.rounds} rounds, {s.seconds * 1000:.1f} ms"
+                f"{plural(s.changes, 'change')} below, {s.overdeleted:,} left, {s.added:,} came, {plural(s.rounds, 'round')}, {s.seconds * 1000:.1f} ms"
             )
         if self.compiling:
             lines.append(compiling_line(self.compiling))

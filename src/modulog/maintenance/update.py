@@ -25,7 +25,8 @@ class NetChange:
 
     come: dict[Predicate, Table] = field(default_factory=dict)
     gone: dict[Predicate, Table] = field(default_factory=dict)
-    ignored: int = 0
+    ignored: int = 0  # facts to delete that held neither before nor after
+    still_derived: int = 0  # facts to delete that hold all the same
     statistics: UpdateStatistics = field(default_factory=UpdateStatistics)
 
 
@@ -52,12 +53,13 @@ class Maintenance:
                 self.facts.given(predicate)
             named = dict.fromkeys((*minus, *plus)) if minus or plus else self.facts.explicit
             given += [self.facts.explicit[p] for p in named if p in self.facts.explicit]
-            changed = self._explicit(minus, plus, given, net)
+            changed, asked = self._explicit(minus, plus, given, net)
             for number, stratum in enumerate(self.strata):
                 if not changed.isdisjoint(stratum.live.below):
                     touched.append(stratum)
                     net.statistics.strata.append(stratum.update(number, self.checkpoints))
                     changed |= _changed((*stratum.live.relations, *stratum.live.external))
+            self._look_for(asked, net)
             self._collect(changed, net)
             kept = (*given, *(relation for stratum in touched for relation in stratum.kept))
             seen = self.journal.look(kept) if self.journal is not None else []
@@ -97,14 +99,19 @@ class Maintenance:
                 found.append((relation, self.engine.collect(Read(relation, names, "come"))))
         return found
 
-    def _explicit(self, minus: Tables, plus: Tables, given: Sequence[Relation], net: NetChange) -> set[int]:
-        """E := (E \\ E⁻) ∪ E⁺; a fact in both ends up explicit. Gives the relations that changed."""
+    def _explicit(
+        self, minus: Tables, plus: Tables, given: Sequence[Relation], net: NetChange
+    ) -> tuple[set[int], dict[Predicate, Relation]]:
+        """E := (E \\ E⁻) ∪ E⁺; a fact in both ends up explicit.
+
+        Gives the relations that changed, and the facts to delete of predicates that rules derive: whether these are gone is known after all strata.
+        """
         for relation in given:
             relation.begin()
         if minus and plus:
-            net.ignored += self._exchange(minus, plus)
+            asked, deleted = self._exchange(minus, plus)
         else:
-            net.ignored += self._delete(minus)
+            asked, deleted = self._delete(minus)
             for predicate, tables in plus.items():
                 for table in tables:
                     self.facts.given(predicate).schedule(table, EXPLICIT)
@@ -112,10 +119,21 @@ class Maintenance:
             relation.derive()
         for relation in given:
             relation.merge()
-        return _changed(given)
+        derivable = {p: relation for p, relation in asked.items() if self._is_derivable(p)}
+        net.ignored = sum(r.size("all") - deleted.get(p, 0) for p, r in asked.items() if p not in derivable)
+        return _changed(given), derivable
 
-    def _exchange(self, minus: Tables, plus: Tables) -> int:
-        """Delete and schedule what comes, but what is in both stays; how many were not explicit. All predicates go together."""
+    def _is_derivable(self, predicate: Predicate) -> bool:
+        """Whether there are rules for a predicate, or for one that it is a view of."""
+        return self.facts.link(predicate).representative in self.facts.derived
+
+    def _exchange(
+        self, minus: Tables, plus: Tables
+    ) -> tuple[dict[Predicate, Relation], dict[Predicate, int]]:
+        """Delete and schedule what comes, but what is in both stays; what was to go, and how many facts of each predicate went.
+
+        All predicates go together.
+        """
         explicit, engine = self.facts.explicit, self.engine
         leaving, coming = filled(engine, minus, plus)
         both = {p: engine.relation(f"{p.name} leaving", p.arity) for p in minus if p in plus}
@@ -124,16 +142,18 @@ class Maintenance:
         leaving |= both
         known = [p for p in minus if p in explicit]
         engine.run([Work(explicit[p], rest_of(leaving[p], None), EXPLICIT) for p in known])
-        deleted = sum([explicit[p].derive(leaving=True) for p in known])
+        deleted = {p: explicit[p].derive(leaving=True) for p in known}
         for predicate in known:
             explicit[predicate].merge()
         engine.run([Work(explicit[p], rest_of(coming[p], None), EXPLICIT) for p in plus])
-        return sum(relation.size("all") for relation in leaving.values()) - deleted
+        return leaving, deleted
 
-    def _delete(self, minus: Tables) -> int:
-        """Delete what is explicit; how many were not. All is scheduled before the first leaves, so that terms get ids together."""
+    def _delete(self, minus: Tables) -> tuple[dict[Predicate, Relation], dict[Predicate, int]]:
+        """Delete what is explicit; what was to go, where not all of it went for good, and how many facts of each predicate went.
+
+        All is scheduled before the first leaves, so that terms get ids together.
+        """
         explicit = self.facts.explicit
-        unknown = {p: tables for p, tables in minus.items() if p not in explicit}
         leaving = {p: tables for p, tables in minus.items() if p in explicit}
         for predicate, tables in leaving.items():
             for table in tables:
@@ -141,9 +161,24 @@ class Maintenance:
         deleted = {p: explicit[p].derive(leaving=True) for p in leaving}
         for predicate in leaving:
             explicit[predicate].merge()
-        partly = {p: t for p, t in leaving.items() if deleted[p] != sum(map(len, t))}
-        (asked,) = filled(self.engine, unknown | partly)
-        return sum(relation.size("all") - deleted.get(p, 0) for p, relation in asked.items())
+        partly = {
+            p: tables
+            for p, tables in minus.items()
+            if deleted.get(p) != sum(map(len, tables)) or self._is_derivable(p)
+        }
+        (asked,) = filled(self.engine, partly)
+        return asked, deleted
+
+    def _look_for(self, asked: dict[Predicate, Relation], net: NetChange) -> None:
+        """Count facts that were to go: those that hold still, because rules derive them, and those that did not hold before either."""
+        for predicate, relation in asked.items():
+            link = self.facts.link(predicate)
+            names = tuple(f"c{j}" for j in range(predicate.arity))
+            ordered = tuple(names[link.places.index(j)] for j in range(predicate.arity))
+            rows = self.engine.collect(Project(Read(relation, names, "all"), ordered, "keep"))
+            holding = self.facts.relation(link.representative)
+            net.still_derived += len(holding.contains(rows, "after"))
+            net.ignored += relation.size("all") - len(holding.contains(rows, "either"))
 
     def _collect(self, changed: set[int], net: NetChange) -> None:
         """Keep the net change, for as long as somebody may ask for it."""

@@ -20,6 +20,7 @@ from modulog.materialisation.strata import NONRECURSIVE, LiveStratum
 from modulog.planning.pipeline import DEFAULT, Switches
 from modulog.planning.plan import Plan, Stratum
 from modulog.planning.stratify import stages
+from modulog.wording import plural
 
 
 class Observer(Protocol):
@@ -108,7 +109,7 @@ def materialise(
             raise
         seconds = working_time() - began
         raise Interrupted(
-            f"stopped after {seconds:.1f} s {where}, with {statistics.facts:,} facts derived"
+            f"stopped after {seconds:.1f} s {where}, with {plural(statistics.facts, 'fact')} derived"
         ) from None
     statistics.seconds = earlier + working_time() - began
     return statistics, list(live.values())
@@ -133,7 +134,7 @@ def check_limits(group: Sequence[Stratum], rounds: int, facts: int, switches: Sw
         origin = creating[0].origin
         where = f"{origin.position}: " if origin.position else ""
         raise LimitReached(
-            f"{where}this rule creates values from its own results, and after {rounds:,} rounds with {facts:,} facts there is "
+            f"{where}this rule creates values from its own results, and after {plural(rounds, 'round')} with {plural(facts, 'fact')} there is "
             f"no end in sight\n    {print_rule(origin)}\n"
             "hint: stop it with a condition such as `?x < 100`, or raise value_rounds "
             f"(now {switches.value_rounds:,}) or value_facts (now {switches.value_facts:,})"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from modulog.engines.protocol import Failures, Memory, Work
+from modulog.wording import plural
 
 
 @dataclass(slots=True)
@@ -111,27 +112,24 @@ class Statistics:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.facts:,} facts ({self.explicit:,} explicit) in {self.seconds:.2f} s: {len(self.strata)} strata, "
-            f"{self.nonrecursive_rules} nonrecursive and {self.recursive_rules} recursive rules, "
-            f"{self.transitive_modules} transitive and {self.symmetric_modules} symmetric-transitive modules, {self.bytes / 1e6:.1f} MB"
+            f"{plural(self.facts, 'fact')} ({self.explicit:,} explicit) in {self.seconds:.2f} s: {plural(len(self.strata), 'stratum', 'strata')}, "
+            f"{self.nonrecursive_rules} nonrecursive and {plural(self.recursive_rules, 'recursive rule')}, "
+            f"{self.transitive_modules} transitive and {plural(self.symmetric_modules, 'symmetric-transitive module')}, {self.bytes / 1e6:.1f} MB"
         ]
         if self.compiling:
             lines.append(compiling_line(self.compiling))
         if self.decomposed_rules:
-            noun = "rule" if self.decomposed_rules == 1 else "rules"
-            lines.append(
-                f"  {self.decomposed_rules} {noun} decomposed, tables of {self.node_bytes / 1e6:.1f} MB"
-            )
+            rules = plural(self.decomposed_rules, "rule")
+            lines.append(f"  {rules} decomposed, tables of {self.node_bytes / 1e6:.1f} MB")
         lines += self._slowest()
         for what, part in (("explicit facts", self.loading), ("evaluated late", self.late)):
             if part.actions:
-                lines.append(f"  {what}: {part.seconds:.3f} s, {part.actions} actions")
+                lines.append(f"  {what}: {part.seconds:.3f} s, {plural(part.actions, 'action')}")
         lines += self._represented()
         lines += [f"  {line}" for line in self.failures.told()]
         if self.set_aside:
             where = f": {self.bad_records}" if self.bad_records else ""
-            noun = "record" if self.set_aside == 1 else "records"
-            lines.append(f"  {self.set_aside:,} bad {noun} set aside{where}")
+            lines.append(f"  {plural(self.set_aside, 'bad record')} set aside{where}")
         return "\n".join(lines)
 
     @property
@@ -149,7 +147,7 @@ class Statistics:
         shown = sorted(ranked[:10])
         for number, s in shown:
             names = ", ".join(s.predicates[:3]) + (", …" if len(s.predicates) > 3 else "")
-            yield f"  stratum {number}: {names}: {s.facts:,} facts in {len(s.rounds)} rounds, {s.seconds:.3f} s{_actions(s)}"
+            yield f"  stratum {number}: {names}: {plural(s.facts, 'fact')} in {plural(len(s.rounds), 'round')}, {s.seconds:.3f} s{_actions(s)}"
         if len(ranked) > len(shown):
             yield f"  … and {len(ranked) - len(shown)} faster strata"
 
@@ -165,4 +163,4 @@ def compiling_line(seconds: float) -> str:
 
 def _actions(stratum: StratumStatistics) -> str:
     actions = sum(r.actions for r in stratum.rounds)
-    return f", {actions} actions" if actions else ""
+    return f", {plural(actions, 'action')}" if actions else ""

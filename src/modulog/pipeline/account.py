@@ -31,7 +31,7 @@ class Account:
         self._reason, self._resumed = way.reason, ""
         self._change: str | None = None
         self._bad_records: Path | None = None
-        self._set_aside = 0
+        self._set_aside = self._still_derived = 0
         self._failures = Failures()
         self._read: dict[str, int] = {}
         self._added: dict[str, int] = {}
@@ -74,6 +74,8 @@ class Account:
     def updated(self, reasoner: Reasoner, change: Change) -> None:
         """An update was made."""
         self._watch.note(added=change.added, deleted=change.deleted, ignored=change.ignored)
+        self._watch.note(still_derived=change.still_derived)
+        self._still_derived += change.still_derived
         self._watch.note(**described_update(change.statistics))
         self._failures += change.statistics.failures
         if self._way.mode == "incremental":  # a full run has shown how everything is joined
@@ -105,6 +107,7 @@ class Account:
             written=self._written,
             change=self._change,
             set_aside=self._set_aside,
+            still_derived=self._still_derived,
             bad_records=None if self._bad_records is None else str(self._bad_records),
             read=self._read,
             failures=counts(self._failures),

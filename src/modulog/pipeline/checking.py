@@ -9,7 +9,7 @@ from pathlib import Path
 
 from modulog.engines.backend import TRIPLES, Columns, FactFile
 from modulog.errors import DataError, ModulogError, PipelineError
-from modulog.formats.columns import choose_columns, plural
+from modulog.formats.columns import choose_columns
 from modulog.formats.files import SPARK_FORMATS, is_uri
 from modulog.keeping import store_path
 from modulog.language.checks import verify
@@ -22,6 +22,7 @@ from modulog.pipeline.kinds import KEYS, SINK_KEYS, SOURCE_KEYS
 from modulog.pipeline.peeking import peek
 from modulog.store.manifest import MANIFEST
 from modulog.store.writing import check_target
+from modulog.wording import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,13 @@ def check(configuration: Configuration) -> Checked:
     if checker.mistakes:
         raise PipelineError(checker.mistakes)
     return Checked(configuration, checker.program, tuple(checker.files))
+
+
+def mistakes_of(configuration: Configuration) -> list[str]:
+    """All mistakes of a configuration, but for those that its `unknown` values make; these are known already."""
+    checker = _Checker(configuration)
+    checker.check()
+    return checker.mistakes
 
 
 def merged(programs: Sequence[Program]) -> Program:
@@ -62,12 +70,14 @@ class _Checker:
     program: Program = field(default_factory=Program)
     files: list[list[FactFile] | None] = field(default_factory=list)
     arities: dict[str, set[int]] = field(default_factory=dict)
+    filled: set[str] = field(default_factory=set)  # predicates that sources name
     any_names: bool = False  # triples, or what Spark has to list: any predicate may have facts
+    unsure: bool = False  # some rules or sources cannot be read: nobody knows which predicates there are
+    unknown: set[tuple[str | int, ...]] = field(default_factory=set)
 
     def check(self) -> None:
+        self.unknown |= self.configuration.unknown
         self._values()
-        if self.mistakes:
-            return
         self._rules()
         for number, source in enumerate(self.configuration.sources):
             self._source(number, source)
@@ -78,39 +88,53 @@ class _Checker:
     def _wrong(self, message: str, *path: str | int) -> None:
         self.mistakes.append(f"{self.configuration.places.of(*path)}: {message}")
 
+    def _knows(self, kind: str, number: int, *names: str) -> bool:
+        """Whether some values of a source or a sink are what they must be."""
+        return not any((kind, number, name) in self.unknown for name in names)
+
     def _values(self) -> None:
         """A file has been checked when it was read; what a program gives may be anything."""
         given = self.configuration
         for name in KEYS.keys() & {f.name for f in fields(given)}:
-            if (value := getattr(given, name)) is not None and (wrong := KEYS[name].complaint(name, value)):
+            value = getattr(given, name)
+            if value is None or (name,) in self.unknown:
+                continue
+            if wrong := KEYS[name].complaint(name, value):
                 self._wrong(wrong, name)
+                self.unknown.add((name,))
         for kind, items, keys in (("source", given.sources, SOURCE_KEYS), ("sink", given.sinks, SINK_KEYS)):
             for number, item in enumerate(items):
                 for name in keys:
                     value = getattr(item, name)
-                    if value is not None and (wrong := keys[name].complaint(name, value)):
+                    if value is None or not self._knows(kind, number, name):
+                        continue
+                    if wrong := keys[name].complaint(name, value):
                         self._wrong(wrong, kind, number, name)
+                        self.unknown.add((kind, number, name))
 
     # ---- Rules
 
     def _rules(self) -> None:
-        programs = []
+        programs, before = list[Program](), len(self.mistakes)
         for rules in self.configuration.rules:
             try:
                 if not Path(rules).is_file():
                     self._wrong(f"{rules}: there is no such file", "rules")
                     continue
-                program = parse_file(rules)
-                self._imports(program)
+                program = parse_file(rules, check=False)
                 programs.append(replace(program, imports=()))
+                verify(program)
+                self._imports(program)
             except ModulogError as error:
                 self.mistakes.append(str(error))
-        if programs and len(programs) == len(self.configuration.rules):
+        self.unsure = len(programs) < max(1, len(self.configuration.rules))
+        if programs:
             self.program = merged(programs)
-            try:
-                verify(self.program)
-            except ModulogError as error:
-                self.mistakes.append(str(error))
+            if len(self.mistakes) == before:  # else the same mistakes would be told twice
+                try:
+                    verify(self.program)
+                except ModulogError as error:
+                    self.mistakes.append(str(error))
         for predicate in self.program.predicates():
             self.arities.setdefault(predicate.name, set()).add(predicate.arity)
 
@@ -124,16 +148,23 @@ class _Checker:
     # ---- Sources
 
     def _source(self, number: int, source: Source) -> None:
-        before = len(self.mistakes)
-        for key, message in _contradictions(source):
-            self._wrong(message, "source", number, key)
+        is_plain = self._knows("source", number, "header", "columns", "map", "predicate")
+        for keys, message in _contradictions(source):
+            if self._knows("source", number, *keys):
+                self._wrong(message, "source", number, keys[0])
+                is_plain = False
         found: list[FactFile] | None = None
-        if len(self.mistakes) == before and is_here(source, self.configuration):
+        is_found = self._knows("source", number, "path", "table", "format") and _is_place(source)
+        if is_found and is_here(source, self.configuration):
             found = self._files(number, source)
         self.files.append(found)
-        self._predicates(number, source, found or ())
+        if is_plain:
+            self._predicates(number, source, found or ())
+        self.filled.update(source.predicates or ())
         if found is None:
             self.any_names |= source.predicates is None
+        if not is_plain or not is_found or found == []:
+            self.unsure |= source.predicates is None
 
     def _files(self, number: int, source: Source) -> list[FactFile]:
         try:
@@ -186,12 +217,20 @@ class _Checker:
     # ---- Store and sinks
 
     def _store(self) -> None:
+        if ("store",) in self.unknown:
+            return
         try:
             check_target(store_path(self.configuration.store))
         except DataError as error:
             self._wrong(str(error), "store")
 
     def _sink(self, number: int, sink: Sink) -> None:
+        if self._knows("sink", number, "path", "table", "format"):
+            self._sink_place(number, sink)
+        if self._knows("sink", number, "predicates") and not self.unsure:
+            self._sink_predicates(number, sink)
+
+    def _sink_place(self, number: int, sink: Sink) -> None:
         is_table = sink.format == "table"
         if is_table != (sink.table is not None) or is_table == (sink.path is not None):
             self._wrong('a sink has a `path`, or with format = "table" the name of a `table`', "sink", number)
@@ -208,34 +247,50 @@ class _Checker:
                 number,
                 "table",
             )
+
+    def _sink_predicates(self, number: int, sink: Sink) -> None:
+        known = self.arities.keys() | self.filled
         for name in sink.predicates or ():
-            if name not in self.arities and not (self.any_names and name.startswith("<")):
-                near = get_close_matches(name, self.arities, n=1, cutoff=0.5)
+            if name not in known and not (self.any_names and name.startswith("<")):
+                near = get_close_matches(name, known, n=1, cutoff=0.5)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 self._wrong(f"there is no predicate {name}{hint}", "sink", number, "predicates")
 
     def _sink_path(self, number: int, path: Path) -> None:
         if path.exists() and not path.is_dir():
             self._wrong(f"{path}: not a folder", "sink", number, "path")
-        store = Path(self.configuration.store).absolute()
+        store = None if ("store",) in self.unknown else Path(self.configuration.store).absolute()
         if (path / MANIFEST).exists() or store in (path.absolute(), *path.absolute().parents):
             self._wrong(f"{path}: a store: results are written to another folder", "sink", number, "path")
 
 
-def _contradictions(source: Source) -> Iterator[tuple[str, str]]:
-    """What does not go together in one source."""
+def _is_place(source: Source) -> bool:
+    """Whether it can be said where the facts of a source are."""
+    is_known = source.format is None or source.format in SPARK_FORMATS.values()
+    return (source.path is None) != (source.table is None) and is_known
+
+
+def _contradictions(source: Source) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What does not go together in one source: the keys that it depends on, and what is wrong with the first of them."""
+    is_named = source.predicate is not None
     if (source.path is None) == (source.table is None):
-        yield "path", "a source has either a `path` or a `table`"
-    if source.map is not None and (source.predicate is not None or source.columns is not None):
-        yield "map", "`map` names predicates and columns: leave `predicate` and `columns` out"
-    if source.columns is not None and source.predicate is None and source.map is None:
-        yield "columns", "`columns` are the arguments of a `predicate`, which is missing"
+        yield ("path", "table"), "a source has either a `path` or a `table`"
+    if source.map is not None and (is_named or source.columns is not None):
+        yield (
+            ("map", "predicate", "columns"),
+            "`map` names predicates and columns: leave `predicate` and `columns` out",
+        )
+    if source.columns is not None and not is_named and source.map is None:
+        yield (
+            ("columns", "predicate", "map"),
+            "`columns` are the arguments of a `predicate`, which is missing",
+        )
     if source.table is not None and source.predicates is None:
-        yield "table", "a table needs a `predicate` or a `map`"
+        yield ("table", "predicate", "map"), "a table needs a `predicate` or a `map`"
     if source.table is not None and source.is_batch:
-        yield "table", "a table says what there is: leave `role` and `stream` out"
+        yield ("table", "role", "stream"), "a table says what there is: leave `role` and `stream` out"
     if source.format is not None and source.format not in SPARK_FORMATS.values():
         known = ", ".join(dict.fromkeys(SPARK_FORMATS.values()))
-        yield "format", f'there is no format "{source.format}"; choose one of: {known}'
+        yield ("format",), f'there is no format "{source.format}"; choose one of: {known}'
     if source.trigger != AVAILABLE_NOW and not source.stream:
-        yield "trigger", "a trigger belongs to a source with `stream = true`"
+        yield ("trigger", "stream"), "a trigger belongs to a source with `stream = true`"

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from modulog.engines.backend import Bad, Columns
+from modulog.engines.registry import LIMITS
 from modulog.pipeline.run import Mode
 
 Role = Literal["add", "delete"]
@@ -161,6 +162,8 @@ class Configuration:
     broadcast_limit: int | None = None
     checkpoint_rounds: int = 10
     places: Places = field(default_factory=Places, compare=False)
+    unknown: frozenset[Path] = field(default=frozenset(), compare=False)
+    """The places of values that a file gives and that cannot be used: what depends on them is not judged."""
 
     @property
     def shown_settings(self) -> dict[str, str]:
@@ -179,5 +182,5 @@ class Configuration:
     @property
     def limits(self) -> dict[str, Any]:
         """The limits of the Spark engine that are set."""
-        limits = {name: getattr(self, name) for name in ("local_limit", "update_limit", "broadcast_limit")}
+        limits = {name: getattr(self, name) for name in LIMITS}
         return {name: limit for name, limit in limits.items() if limit is not None}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modulog.engines.backend import FactFile
-from modulog.formats.columns import plural
 from modulog.pipeline.changes import Survey, is_changed, survey
 from modulog.pipeline.checking import Checked
 from modulog.pipeline.configuration import Sink, Source
@@ -13,6 +12,7 @@ from modulog.pipeline.files import checksums, size_of
 from modulog.pipeline.modes import way_of
 from modulog.pipeline.state import Known
 from modulog.planning.pipeline import Switches, make_plan
+from modulog.wording import plural
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 

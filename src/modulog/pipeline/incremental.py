@@ -12,6 +12,7 @@ from modulog.engines.backend import TRIPLES, FactFile
 from modulog.errors import DataError
 from modulog.language.model import Predicate
 from modulog.pipeline.changes import Survey
+from modulog.pipeline.checking import Checked
 from modulog.pipeline.configuration import Configuration, Role, Source
 from modulog.pipeline.state import Files, SourceState, State
 
@@ -59,6 +60,19 @@ def _refuse_loss(concerned: Iterable[Predicate], changed: Sequence[Source], stat
             f"{where}: changed since the last run, but {both[0].name} has also been changed by add or delete sources or by a stream, "
             "and comparing would undo that; run with --full to start again from all sources"
         )
+
+
+def coming(checked: Checked, has_streams: bool) -> set[str]:
+    """The names of predicates that batches and streams may fill later, as far as that is known; otherwise all of the program."""
+    sources = zip(checked.configuration.sources, checked.files, strict=True)
+    batches = [
+        source.predicates or [file.predicate for file in files or ()]
+        for source, files in sources
+        if source.is_batch
+    ]
+    if has_streams or not all(batches):
+        return {predicate.name for predicate in checked.program.predicates()}
+    return {name for names in batches for name in names}
 
 
 def take_batches(reasoner: Reasoner, found: Survey, state: State) -> Step:

@@ -8,14 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modulog.engines.backend import Columns
+from modulog.engines.registry import LIMITS, refuse_unknown
 from modulog.pipeline.checking import Checked, check
 from modulog.pipeline.configuration import AVAILABLE_NOW, Configuration, Role, Sink, Source
 from modulog.pipeline.describing import describe
 from modulog.pipeline.reading import read_configuration
 from modulog.pipeline.run import Mode, Run, Unwatched, Watch
+from modulog.planning.pipeline import CHOICES
 
 if TYPE_CHECKING:
     from modulog.pipeline.streams import Stream
+
+
+OPTIONS = (*CHOICES, *LIMITS, "checkpoint_rounds")
 
 
 class Pipeline:
@@ -51,6 +56,7 @@ class Pipeline:
         spark: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
+        refuse_unknown(options, OPTIONS, Pipeline.__init__.__kwdefaults__)
         self.configuration = Configuration(
             rules=tuple(os.fspath(path) for path in rules),
             store=os.fspath(store),
@@ -74,7 +80,8 @@ class Pipeline:
         ...     try:
         ...         Pipeline.from_file(file)
         ...     except PipelineError as error:
-        ...         print(str(error).removeprefix(folder))
+        ...         print(str(error).replace(folder, "").replace("/rules", "rules"))
+        /pipeline.toml:2: rules.rls: there is no such file
         /pipeline.toml:3: there is no key `mod` here; did you mean `mode`?
         """
         made = cls.__new__(cls)

@@ -29,6 +29,7 @@ from typing import Any
 
 from modulog.errors import DataError, PipelineError
 from modulog.formats.files import is_uri
+from modulog.pipeline.checking import mistakes_of
 from modulog.pipeline.configuration import Configuration, Places, Sink, Source
 from modulog.pipeline.kinds import KEYS, SINK_KEYS, SOURCE_KEYS, Kind, shown
 from modulog.pipeline.positions import lines_of
@@ -37,12 +38,13 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def read_configuration(file: Path) -> Configuration:
-    """The configuration of a file; an error lists all mistakes, each with its line."""
+    """The configuration of a file; an error lists all mistakes, each with its line: those of keys and values, and what `check` finds in the rest."""
     content, text = _parsed(file)
     reader = _Reader(file.parent, Places(str(file), lines_of(text)))
     found = reader.configuration(content)
     if reader.mistakes:
-        raise PipelineError([mistake for _, mistake in sorted(reader.mistakes)])
+        others = [(reader.line(mistake), mistake) for mistake in mistakes_of(found)]
+        raise PipelineError([mistake for _, mistake in sorted([*reader.mistakes, *others])])
     return found
 
 
@@ -68,13 +70,15 @@ class _Reader:
     folder: Path
     places: Places
     mistakes: list[tuple[int, str]] = field(default_factory=list)  # with their lines
+    unknown: set[tuple[str | int, ...]] = field(default_factory=set)  # places of values that are left out
 
     def configuration(self, content: dict[str, Any]) -> Configuration:
         """The whole; what is wrong is left out, and noted."""
         found = dict(self._checked((), content, KEYS))
         for name in ("rules", "store"):
-            if name not in content:
+            if name not in found and (name,) not in self.unknown:
                 self._wrong((), f"`{name}` is missing")
+                self.unknown.add((name,))
         sources = [Source(**self._source(i, s)) for i, s in enumerate(found.pop("source", ()))]
         sinks = [Sink(**self._sink(i, s)) for i, s in enumerate(found.pop("sink", ()))]
         return Configuration(
@@ -84,22 +88,28 @@ class _Reader:
             sinks=tuple(sinks),
             spark=dict(self._settings(found.pop("spark", {}))),
             places=self.places,
+            unknown=frozenset(self.unknown),
             **found,
         )
 
     def _checked(
         self, path: tuple[str | int, ...], given: Mapping[str, Any], keys: Mapping[str, Kind]
     ) -> Iterator[tuple[str, Any]]:
-        """The values that are what they must be."""
+        """The values that are what they must be. What stands under a misspelt key is judged as if the key were right."""
         for name, value in given.items():
+            key = name
             if name not in keys:
                 near = get_close_matches(name, keys, n=1)
                 hint = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(keys)}"
                 self._wrong((*path, name), f"there is no key `{name}` here; {hint}")
-            elif complaint := keys[name].complaint(name, value):
+                if not near or near[0] in given:
+                    continue
+                key = near[0]
+            if complaint := keys[key].complaint(key, value):
                 self._wrong((*path, name), complaint)
+                self.unknown.add((*path, key))
             else:
-                yield name, value
+                yield key, value
 
     def _source(self, number: int, given: Mapping[str, Any]) -> dict[str, Any]:
         found = dict(self._checked(("source", number), given, SOURCE_KEYS))
@@ -133,6 +143,15 @@ class _Reader:
     def _resolved(self, path: str) -> str:
         """A path as it is opened from anywhere: relative ones are relative to the folder of the file."""
         return path if is_uri(path) else str(self.folder / path)
+
+    def line(self, mistake: str) -> int:
+        """The line of a mistake in this file; those of other files come last."""
+        place, _, rest = mistake.removeprefix(f"{self.places.file}:").partition(":")
+        return (
+            int(place)
+            if rest and mistake.startswith(f"{self.places.file}:") and place.isdecimal()
+            else 1 << 31
+        )
 
     def _wrong(self, path: tuple[str | int, ...], message: str) -> None:
         place = self.places.of(*path)

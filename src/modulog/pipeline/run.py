@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from modulog.engines.protocol import Failures
+from modulog.wording import plural, still_derived
 
 Mode = Literal["full", "incremental"]
 
@@ -51,7 +52,7 @@ class Run:
 
     `reason` says why it was full or what changed, `resumed` what was taken over from a run that was killed; `read` has the rows of each source that was read; `added` and `deleted` are the
     net change by predicate, of an incremental run; `written` has the rows of each part of a sink that was written. `set_aside` counts bad records, which lie in `bad_records`; `failures` counts, by kind,
-    rows that were left out because values could not be compared or had no result, as `Failures` names them.
+    rows that were left out because values could not be compared or had no result, as `Failures` names them. `still_derived` counts the facts to delete that rules derive.
     """
 
     mode: Mode
@@ -70,20 +71,22 @@ class Run:
     read: Mapping[str, int] = field(default_factory=dict)
     failures: Mapping[str, int] = field(default_factory=dict)
     resumed: str = ""
+    still_derived: int = 0
 
     def __str__(self) -> str:
         seconds = ", ".join(f"{name} {time:.1f} s" for name, time in self.seconds.items())
         lines = [
             f"{self.mode} run: {self.reason}",
-            f"{self.facts:,} facts ({self.explicit:,} explicit); {seconds}",
+            f"{plural(self.facts, 'fact')} ({self.explicit:,} explicit); {seconds}",
         ]
         for name in sorted({*self.added, *self.deleted}):
             lines.append(f"  {name}: +{self.added.get(name, 0):,} -{self.deleted.get(name, 0):,}")
+        if self.still_derived:
+            lines.append(f"  {still_derived(self.still_derived)}")
         if self.set_aside:
-            noun = "record" if self.set_aside == 1 else "records"
-            lines.append(f"  {self.set_aside:,} bad {noun} set aside: {self.bad_records}")
+            lines.append(f"  {plural(self.set_aside, 'bad record')} set aside: {self.bad_records}")
         lines += [f"  {line}" for line in Failures(**self.failures).told()]
-        lines += [f"  {part}: {rows:,} rows" for part, rows in self.written.items()]
+        lines += [f"  {part}: {plural(rows, 'row')}" for part, rows in self.written.items()]
         lines += [
             f"{what} {place}" for what, place in (("change", self.change), ("report", self.report)) if place
         ]

@@ -186,6 +186,8 @@ class Runner:
         checkpoints.clear()
 
     def _materialise(self, reasoner: Reasoner) -> None:
+        for name in incremental.coming(self.checked, bool(self.streams)):
+            reasoner.given(name, [])  # so that nobody is told that there are no facts
         with self.watch.stage("materialise"):
             reasoner.materialise()
             self.account.materialised(reasoner)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from modulog.engines.protocol import REPRESENTABLE
+from modulog.errors import OptionError
 from modulog.language.model import Program
 from modulog.language.triples import bridges
 from modulog.planning.assign_modules import assign_modules
@@ -52,10 +53,10 @@ class Switches:
         for name, known in CHOICES.items():
             if (chosen := getattr(self, name)) not in known:
                 listed = " or ".join(f'"{choice}"' for choice in known)
-                raise ValueError(f"{name} is {listed}, not {chosen!r}")
+                raise OptionError(f"{name} is {listed}, not {chosen!r}")
         for name in ("value_rounds", "value_facts"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is a number above zero, not {getattr(self, name)}")
+            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
+                raise OptionError(f"{name} is a number above zero, not {getattr(self, name)!r}")
 
 
 DEFAULT = Switches()

@@ -26,3 +26,13 @@ FUNCTIONS: dict[str, tuple[int, int | None]] = {
 
 NUMERIC = frozenset({"+", "-", "*", "/", "ABS", "INT"})
 """Functions from numbers to numbers."""
+
+AGGREGATES = frozenset({"AVG", "COUNT", "GROUP_CONCAT", "MAX", "MIN", "SAMPLE", "SUM"})
+"""SPARQL's aggregates, which rules do not have."""
+
+OF_SPARQL = frozenset(
+    "ABS BNODE BOUND CEIL COALESCE CONCAT CONTAINS DATATYPE DAY ENCODE_FOR_URI FLOOR HOURS IF IRI ISBLANK ISIRI ISLITERAL ISNUMERIC "
+    "ISURI LANG LANGMATCHES LCASE MD5 MINUTES MONTH NOW RAND REGEX REPLACE ROUND SAMETERM SECONDS SHA1 SHA256 SHA384 SHA512 STR "
+    "STRAFTER STRBEFORE STRDT STRENDS STRLANG STRLEN STRSTARTS STRUUID SUBSTR TIMEZONE TZ UCASE URI UUID YEAR".split()
+)
+"""The functions of SPARQL 1.1, in upper case, whether rules have them or not."""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modulog import IRI, Reasoner
 from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.formats.files import FactFile, discover, file_name, predicate_name
@@ -66,7 +67,7 @@ def test_two_files_for_one_predicate(tmp_path: Path) -> None:
 
 
 def test_globs(tmp_path: Path) -> None:
-    for name in ("a/edge.csv", "b/edge.csv.gz", "b/node.tsv", "b/notes.txt", "c[1].csv", "b/_SUCCESS.csv"):
+    for name in ("a/edge.csv", "b/edge.csv.gz", "b/node.tsv", "b/notes.txt", "c[1].csv", "b/_SUCCESS"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     found = discover(f"{tmp_path}/*/edge.*")
@@ -97,6 +98,53 @@ def test_a_folder_that_is_a_table(tmp_path: Path) -> None:
         FactFile(table / "part-1.txt", "edge", "csv"),
     ]
     assert discover(tmp_path) == discover(table) == expected
+
+
+def test_names_that_begin_with_an_underscore(tmp_path: Path) -> None:
+    for name in (
+        "_x.csv",
+        "%5Fy.csv",
+        "_SUCCESS",
+        "_bad_records.parquet",
+        "_committed_12",
+        ".z.csv",
+        "_metadata",
+    ):
+        (tmp_path / name).touch()
+    for name in ("_temporary", "_delta_log", "_table.csv"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "_table.csv" / "part-0.csv").touch()
+    assert {f.predicate for f in discover(tmp_path)} == {"_x", "_y", "_table"}
+    assert {f.predicate for f in discover(f"{tmp_path}/*")} == {"_x", "_y", "_table"}
+    (tmp_path / "_notes").touch()
+    with pytest.warns(DataWarning, match="skipped _notes"):
+        discover(tmp_path)
+    (tmp_path / "_table.csv" / "_part-1.csv").touch()
+    with pytest.warns(DataWarning, match=r"_table\.csv: skipped _part-1\.csv"):
+        assert [f.path for f in discover(tmp_path / "_table.csv")] == [tmp_path / "_table.csv" / "part-0.csv"]
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "nt"])
+def test_export_and_load_a_predicate_whose_name_begins_with_an_underscore(
+    tmp_path: Path, format: str
+) -> None:
+    names = ["<u:_x>"] if format == "nt" else ["_x", "_", "_bad_records", "__x_"]
+    r = Reasoner("")
+    (tmp_path / "bad.csv").write_text("a,1\nb\n", encoding="utf-8")
+    with pytest.warns(DataWarning, match="1 bad record set aside"):
+        r.load(tmp_path / "bad.csv", predicate="good", bad="set-aside")
+    for name in names:
+        r.add(
+            IRI(name[1:-1]) if name[0] == "<" else name,
+            [("s", name)] if format != "nt" else [(IRI("u:s"), 2)],
+        )
+    predicates = [p for p in r.predicates() if p.name in names]
+    written = r.export(tmp_path / "out", format=format, predicates=predicates)
+    assert "_bad_records.parquet" in written and len(written) == len(names) + 1
+    again = Reasoner("")
+    assert {p.name for p in again.load(tmp_path / "out")} == set(names)
+    for p in predicates:
+        assert again.rows(p) == r.rows(p)
 
 
 def test_arity_behind_a_name(tmp_path: Path) -> None:

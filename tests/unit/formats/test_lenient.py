@@ -17,6 +17,29 @@ RULES = "path(?x, ?y) :- edge(?x, ?y) ."
 ROWS = b'a,b\n\ntoo few\n"c\nd",e\nf,g,h\n\xff,i\nj,"open\n'
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "bad"),
+    [
+        ('a,b,c,d\n1,"2,3,4\n5,6,7,8\n', 2, '1,"2,3,4\n5,6,7,8'),
+        ('a,b,c,d\n1,2,3,"4\n5,6', 2, '1,2,3,"4\n5,6'),
+        ('a,b,c,d\n1,2,3,"4', 2, '1,2,3,"4'),
+        ('a,b,c,d\n1,2,3,"4""', 2, '1,2,3,"4""'),
+        ('a,b,c,d\n1,"', 2, '1,"'),
+    ],
+)
+def test_an_open_quote_is_called_so_whatever_the_number_of_fields(
+    tmp_path: Path, text: str, line: int, bad: str
+) -> None:
+    (tmp_path / "p.csv").write_text(text, encoding="utf-8")
+    r = Reasoner("")
+    with pytest.warns(DataWarning, match="1 bad record set aside"):
+        r.load(tmp_path / "p.csv", bad="set-aside")
+    (record,) = r.bad_records().to_pylist()
+    assert (record["line"], record["text"]) == (line, bad)
+    assert record["reason"] == "a quote opens a field and nothing closes it"
+    assert r.rows("p") == [("a", "b", "c", "d")]
+
+
 def loaded(path: Path, count: int, **options: object) -> Reasoner:
     r = Reasoner(RULES)
     with pytest.warns(DataWarning, match=rf"{count} bad records? set aside"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,20 @@ from modulog.formats import tables
 from modulog.formats.tables import read_table
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python import IRI, TaggedLiteral, value
+
+
+@pytest.mark.parametrize(
+    ("data", "column"),
+    [
+        (pl.DataFrame({"a": ["x"], "n": [1]}, schema={"a": pl.String, "n": pl.Int128}), "n"),
+        (pl.Series("m", [1], dtype=pl.Int128), "m"),
+    ],
+)
+def test_a_type_that_only_polars_has(data: Any, column: str) -> None:
+    with pytest.raises(
+        DataError, match=rf"column '{column}' of type Int128 \(cast it, to Int64, Decimal or String\)"
+    ):
+        list(read_table(data, Dictionary()))
 
 
 def rows(data: object, **options: object) -> list[tuple[object, ...]]:

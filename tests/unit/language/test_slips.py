@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from modulog.errors import ParseError
+from modulog.language.dlog import parse_dlog
 from modulog.language.parser import parse_program, parse_query
 
+NO_HEAD = "constraints, which are rules without a head, are not supported"
 EX = "@prefix ext: <http://e.org/> .\n"
 
 CASES = [
@@ -88,7 +90,28 @@ CASES = [
     ("p(?x) :- q(?x), BIND(1 AS 2) .", 1, 27, "BIND gives a variable its value", "write `BIND("),
     ("p(?x) :- q(?x), FILTER(?x) .", 1, 26, "`)` cannot stand here", "expected one of = != < <= > >="),
     ("FILTER(?x) :- q(?x) .", 1, 1, "`FILTER` cannot name a predicate", "a meaning of its own"),
-    ("p(#sum(?x)) :- q(?x) .", 1, 3, "aggregates such as `#sum(…)` are not supported yet", None),
+    ("p(#sum(?x)) :- q(?x) .", 1, 3, "aggregates such as `#sum(…)` are not supported yet", "beforehand"),
+    ("p(COUNT(?x)) :- q(?x) .", 1, 3, "aggregates such as `COUNT(…)` are not supported yet", "beforehand"),
+    ("p(?n) :- q(?x), ?n = max(?x) .", 1, 22, "aggregates such as `max(…)` are not supported yet", "before"),
+    (
+        "p(?n) :- q(?x), BIND(AVG(?x) AS ?n) .",
+        1,
+        22,
+        "aggregates such as `AVG(…)` are not supported yet",
+        "before",
+    ),
+    ("p(?x) :- q(?s), ?x = SUBSTR(?s, 1) .", 1, 22, "there is no function `SUBSTR`", "functions are ABS"),
+    ("p(?s) :- q(?s), FILTER(?s % 2 = 0) .", 1, 27, "there is no modulo", "`?x - 2 * INT(?x / 2)`"),
+    ("p(?x) :- q(?s), ?x = ?s % 2, r(?x) .", 1, 25, "there is no modulo", "`%` begins a comment"),
+    ("p(?x) :- q(?s), ?x = (?s + 1) % 2 .", 1, 31, "there is no modulo", "`%` begins a comment"),
+    ("p(?x) :- q(?s), ?x = ?s + 1 % 2 .", 1, 29, "there is no modulo", "`%` begins a comment"),
+    ("p(?s % 2) :- q(?s) .", 1, 6, "there is no modulo", "`%` begins a comment"),
+    ("p(?x) :- q(?s), ?x = ?s % 2 apples\n r(?x) .", 1, 24, "a comma is missing", "separate the literals"),
+    ("! :- p(?x), q(?x) .", 1, 1, NO_HEAD, "`wrong(?x) :-"),
+    (":- p(?x), q(?x) .", 1, 1, NO_HEAD, "`wrong(?x) :-"),
+    ("false :- p(?x) .", 1, 7, NO_HEAD, "`wrong(?x) :-"),
+    ("p(?x) :- ?x a <u:C> .", 1, 13, "a triple is written as an atom", "write `<u:C>(?x)`"),
+    (EX + "p(?x) :- ?x ext:q ?y .", 2, 13, "a triple is written as an atom", "write `ext:q(?x, ?y)`"),
     ("p(!v) :- q(?x) .", 1, 3, "existential variables such as `!v` are not supported yet", None),
     ("p($a) .", 1, 3, "parameters such as `$name` are not supported", None),
 ]
@@ -129,6 +152,50 @@ def test_query(text: str, column: int, message: str, hint: str) -> None:
     assert caught.value.position is not None
     assert (caught.value.position.column, caught.value.message) == (column, message)
     assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "hint"),
+    [
+        ("SELECT ?x WHERE { ?x a ub:Chair }", 1, 1, "`ub:Chair(?x), ub:worksFor(?x, ?y)`"),
+        ("# all\nselect (COUNT(?x) AS ?n) {}", 2, 1, "write the atoms alone"),
+        ("PREFIX ub: <u:> SELECT * WHERE {}", 1, 1, "write the atoms alone"),
+        ("ASK { ?x a ub:Chair }", 1, 1, "write the atoms alone"),
+        ("?x a ub:Chair", 1, 4, "write `ub:Chair(?x)`"),
+        ("?x a ub:Chair . ?x ub:worksFor ?y", 1, 4, "write `ub:Chair(?x)`"),
+        ("?x <u:p> ?y", 1, 4, "write `<u:p>(?x, ?y)`"),
+        ("p(?x), ?x ?p ?y", 1, 11, "write `triple(?x, ?p, ?y)`"),
+        ("ub:a a ?c", 1, 6, "write `rdf:type(ub:a, ?c)`"),
+    ],
+)
+def test_sparql(text: str, line: int, column: int, hint: str) -> None:
+    with pytest.raises(
+        ParseError, match=r"is a conjunction of atoms, not SPARQL|is written as an atom"
+    ) as caught:
+        parse_query(text)
+    assert caught.value.position is not None
+    assert (caught.value.position.line, caught.value.position.column) == (line, column)
+    assert hint in (caught.value.hint or "")
+
+
+def test_predicates_may_be_called_as_words_of_sparql() -> None:
+    assert len(parse_query("select(?x), ask(?x, ?y)")) == 2
+
+
+@pytest.mark.parametrize("name", ["rules.rls", "dir/rules.dlog", "/a b/rules.rls", "./x.txt"])
+def test_the_name_of_a_file(name: str) -> None:
+    for parse in (parse_program, parse_dlog):
+        with pytest.raises(ParseError, match="this is the name of a file, not a program") as caught:
+            parse(name)
+        assert caught.value.hint == f'for a file write `Path("{name}")`'
+
+
+def test_the_remainder_is_what_the_hint_says() -> None:
+    from modulog import Reasoner
+
+    r = Reasoner("even(?x) :- n(?x), ?x - 2 * INT(?x / 2) = 0 .")
+    r.add("n", [(n,) for n in range(10)])
+    assert sorted(r.rows("even")) == [(0,), (2,), (4,), (6,), (8,)]
 
 
 def test_the_parser_works_after_an_error() -> None:

@@ -55,6 +55,7 @@ def as_triple(pattern: Pattern) -> str:
     return f"t({', '.join(pattern)})"
 
 
+@pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(rules(), min_size=1, max_size=4), st.lists(TRIPLES, max_size=5), st.lists(TRIPLES, max_size=2)

@@ -136,7 +136,7 @@ def test_the_verb_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == str(made)
 
 
-def test_few_warnings_about_what_has_no_facts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_warnings_about_classes_without_facts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = ontology(tmp_path, "".join(f":A{i} rdfs:subClassOf :B . " for i in range(20)))
     (tmp_path / "rules.rls").write_text(str(made))
     (tmp_path / "data.nt").write_text(f"<http://e.org/a> <{RDF}type> <http://e.org/A7> .\n")
@@ -146,8 +146,7 @@ def test_few_warnings_about_what_has_no_facts(tmp_path: Path, capsys: pytest.Cap
     )
     said = capsys.readouterr()
     assert said.out == "x\n<http://e.org/a>\n"
-    assert said.err.count("warning: ") == 5
-    assert f"14 more warnings: `modulog check {tmp_path / 'rules.rls'}` shows all" in said.err
+    assert said.err == ""
 
 
 @pytest.mark.parametrize(

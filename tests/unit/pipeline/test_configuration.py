@@ -149,6 +149,83 @@ wholly_unknown = 1
     ]
 
 
+def test_all_mistakes_are_told_at_once(folder: Path) -> None:
+    """Keys, values, columns, widths, rules, sinks: one run of the check finds them all, and none that only follows from another."""
+    (folder / "bad.rls").write_text("p(?x) :- q(?y) .\n")
+    assert [
+        mistake.split("\n")[0]
+        for mistake in mistakes(
+            folder,
+            """store = "store"
+rules = ["rules.rls", "bad.rls"]
+mod = "quick"
+local_limit = "many"
+
+[[source]]
+path = "people.csv"
+headr = true
+map = { age = ["id", "years"] }
+
+[[source]]
+path = "people.csv"
+predicate = "edge"
+bad = "ignore"
+
+[[source]]
+path = "none.csv"
+strings = 3
+columns = [0]
+
+[[source]]
+path = 7
+predicate = "other"
+
+[[sink]]
+path = "out"
+predicates = ["path", "pth", "other"]
+
+[[sink]]
+path = "edge.csv"
+predicates = "path"
+
+[[sink]]
+format = "json"
+predicates = ["nobody"]
+""",
+        )
+    ] == [
+        'pipeline.toml:3: `mode` is "full" or "incremental", not "quick"',
+        "pipeline.toml:3: there is no key `mod` here; did you mean `mode`?",
+        'pipeline.toml:4: `local_limit` is a number from 0 on, not "many"',
+        "pipeline.toml:8: there is no key `headr` here; did you mean `header`?",
+        "pipeline.toml:9: people.csv: there is no column 'years', but columns 'id', 'name', 'age'",
+        "pipeline.toml:12: people.csv: edge has 2 arguments, but gets 3 columns",
+        'pipeline.toml:14: `bad` is "fail" or "set-aside", not "ignore"',
+        "pipeline.toml:17: none.csv: there is no such file or folder",
+        "pipeline.toml:18: `strings` is true or false, not 3",
+        "pipeline.toml:19: `columns` are the arguments of a `predicate`, which is missing",
+        "pipeline.toml:22: `path` is a text, not 7",
+        "pipeline.toml:30: edge.csv: not a folder",
+        'pipeline.toml:31: `predicates` is a list of texts, not "path"',
+        'pipeline.toml:34: `format` is "parquet" or "csv" or "tsv" or "ntriples" or "turtle" or "table", not "json"',
+        "bad.rls:1:3: `?x` of the head is bound by no positive atom of the body",
+    ]
+
+
+def test_names_of_sinks_are_judged_once_all_predicates_are_known(folder: Path) -> None:
+    sink = '[[sink]]\npath = "out"\npredicates = ["pth", "age"]\n'
+    source = '[[source]]\npath = "none.csv"\npredicate = "age"\nbad = 1\n'
+    assert mistakes(folder, HEAD + source + sink) == [
+        "pipeline.toml:4: none.csv: there is no such file or folder",
+        'pipeline.toml:6: `bad` is "fail" or "set-aside", not 1',
+        "pipeline.toml:9: there is no predicate pth; did you mean path?",
+    ]
+    (folder / "odd.rls").write_text("p(?x :- q(?x) .\n")
+    text = 'store = "store"\nrules = ["rules.rls", "odd.rls"]\n'
+    [mistake] = mistakes(folder, text + sink)
+    assert mistake.startswith("odd.rls:1:2: this parenthesis is never closed")
+
+
 def test_missing_keys(folder: Path) -> None:
     assert mistakes(folder, "\n") == [
         "pipeline.toml:1: `rules` is missing",
@@ -357,6 +434,7 @@ def test_from_python(folder: Path) -> None:
         'mode: `mode` is "full" or "incremental", not "quick"',
         'source 2: bad: `bad` is "fail" or "set-aside", not "ignore"',
         'sink 1: format: `format` is "parquet" or "csv" or "tsv" or "ntriples" or "turtle" or "table", not "json"',
+        "source 1: path: nowhere.csv: there is no such file or folder",
     )
     pipeline = Pipeline(rules=[folder / "rules.rls"], store=folder / "store", sources=[Source("nowhere.csv")])
     with pytest.raises(PipelineError, match=r"source 1: path: nowhere\.csv: there is no such file or folder"):

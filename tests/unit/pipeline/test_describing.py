@@ -73,7 +73,9 @@ def remember(change: State | None = None) -> State:
         },
         applied={add.key: {"add/1.csv": digest("add/1.csv")}},
     )
-    Reasoner(Path("rules.rls")).save("store", notes=state.to_notes())
+    made = Reasoner(Path("rules.rls"))
+    made.add("edge", [])
+    made.save("store", notes=state.to_notes())
     return state
 
 
@@ -113,7 +115,7 @@ def test_mistakes_have_an_exit_code(folder: Path, capsys: pytest.CaptureFixture[
     assert (out, err.splitlines()) == (
         "",
         [
-            "pipeline.toml:1: `rules` is missing",
+            "pipeline.toml:2: `rules` is a list of texts, not 1",
             "pipeline.toml:2: there is no key `rule` here; did you mean `rules`?",
         ],
     )

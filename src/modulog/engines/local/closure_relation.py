@@ -20,11 +20,12 @@ from modulog.kernels.types import Columns
 from modulog.storage.delta import Delta
 from modulog.storage.lists import distinct
 from modulog.storage.pairs import NOTHING, Pairs, together, without
+from modulog.wording import plural
 
 FEW_PAIRS = (
     1 << 17
 )  # pairs that are listed whatever it costs: joins with them are faster, and they are soon listed
-FEW = "which are few"
+FEW = "few"  # told of a list until somebody asks how many pairs it has
 PLAIN = 8  # bytes of a listed pair, in one order
 SHARE = 2  # the listed pairs must be larger by this factor,
 MANY_PAIRS = (
@@ -33,6 +34,15 @@ MANY_PAIRS = (
 
 Given = Callable[[], tuple[Table, Table | None]]
 """Gives seeds and edges."""
+
+
+def listed_few(pairs: int) -> str:
+    """Why some pairs are listed.
+
+    >>> listed_few(6)
+    'listed: 6 pairs, which are few'
+    """
+    return f"listed: {plural(pairs, 'pair, which is little', 'pairs, which are few')}"
 
 
 class Update:
@@ -131,7 +141,7 @@ class ClosureRelation(CompactRelation):
         """How the facts are kept, with what a list would take."""
         pairs = self.size("all")
         if self.listed:
-            return f"listed: {pairs:,} pairs, {FEW}" if self.told == FEW else self.told
+            return listed_few(pairs) if self.told == FEW else self.told
         memory = self.memory()
         return (
             f"{self.kind}: {pairs:,} pairs in {memory.bytes / 1e6:.1f} MB, listed {memory.plain / 1e6:.1f} MB"

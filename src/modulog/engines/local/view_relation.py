@@ -15,6 +15,7 @@ from modulog.engines.protocol import Memory, ModuleId, Relation, Table, Version
 from modulog.errors import InternalError
 from modulog.storage.pairs import NOTHING, Pairs, Turned, together, turned, within, without
 from modulog.storage.union_change import Difference, Part
+from modulog.wording import plural
 
 PLAIN = 8  # bytes of a listed pair, in one order
 Parts = tuple[Pairs, ...]
@@ -65,7 +66,7 @@ class ViewRelation(CompactRelation):
         shown = " ∪ ".join(f"{r.name}{'⁻¹' if turns else ''}" for r, turns in self.parts)
         if self.listed:
             return f"listed: no part of {shown} is represented"
-        return f"view of {shown}: {self.size('all'):,} pairs, listed {PLAIN * self.size('all') / 1e6:.1f} MB"
+        return f"view of {shown}: {plural(self.size('all'), 'pair')}, listed {PLAIN * self.size('all') / 1e6:.1f} MB"
 
     # ---- Versions
 

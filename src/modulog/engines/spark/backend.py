@@ -56,6 +56,7 @@ from modulog.engines.spark.stored_terms import StoredTerms
 from modulog.engines.spark.table import DriverTable, KeyTable, RowCounter, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.waiting import Staged, Waiting, stage
+from modulog.errors import DataError
 from modulog.formats.columns import choose_columns
 from modulog.formats.files import FORMATS, SPARK_FORMATS
 from modulog.formats.tables import read_table
@@ -215,6 +216,7 @@ class SparkBackend:
             small = LocalBackend()
             tables = small.read_files(paths, format, arity, delimiter=delimiter, **given)
             return [self._keyed(small.dictionary, table) for table in tables]
+        _refuse_hidden(paths)
         if format in TRIPLES:
             return self._read_triples(paths, format, arity, columns, bad)
         with translated():
@@ -284,6 +286,7 @@ class SparkBackend:
             return LocalTriples(
                 [(p, self._keyed(small.dictionary, t)) for p, t in facts.tables()], facts.rows
             )
+        _refuse_hidden(paths)
         with translated():
             source, counter = self._triples(paths, format, bad), RowCounter()
             run = Chunks(TripleBlocks(tuple(views)), source.read, counter.counting(source.raw))
@@ -353,6 +356,16 @@ class SparkBackend:
     def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
         with translated():
             exporting.write_signed(self, facts, folder)
+
+
+def _refuse_hidden(paths: Paths) -> None:
+    """Refuse files that Spark's readers would leave out without a word."""
+    for path in paths:
+        name = os.path.basename(str(path))
+        if name.startswith("_"):
+            raise DataError(
+                f"{path}: Spark's readers leave out files whose names begin with `_`; call it %5F{name[1:]}, which is the same predicate"
+            )
 
 
 def _streamed(frames: Sequence[DataFrame], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

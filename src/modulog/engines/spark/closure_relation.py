@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pyspark.sql import DataFrame
 
-from modulog.engines.local.closure_relation import FEW, ClosureRelation, Given
+from modulog.engines.local.closure_relation import FEW, ClosureRelation, Given, listed_few
 from modulog.engines.local.readers import PairsReader
 from modulog.engines.local.reading import Lookup
 from modulog.engines.local.table import LocalTable
@@ -55,7 +55,7 @@ class SparkClosure(MirroredRelation):
     @property
     def storage(self) -> str:
         if self.closure is None:
-            return f"listed: {self.size('all'):,} pairs, {FEW}" if self.told == FEW else self.told
+            return listed_few(self.size("all")) if self.told == FEW else self.told
         return f"{self.closure.storage}; on the driver, listed by executors where it is read"
 
     def _represent(self, closure: ClosureRelation | None) -> None:

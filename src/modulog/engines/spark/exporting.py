@@ -35,6 +35,7 @@ from modulog.language.model import Predicate
 from modulog.storage.lists import distinct
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.model import Kind
+from modulog.wording import plural
 
 if TYPE_CHECKING:
     from modulog.engines.spark.backend import SparkBackend
@@ -76,10 +77,10 @@ def export(
             write = _write_columns if format == "parquet" else _write_lines
             left |= write(backend, place, format, {p: names[p] for p in chosen}, found)
     for predicate, count in left.items():
-        said = "fact is" if count == 1 else "facts are"
+        said = plural(count, "fact is", "facts are")
         why = f"{rdf_writing.LITERAL_SUBJECT} or {rdf_writing.NO_TERM}"
         path = place / names[predicate]
-        warnings.warn(f"{path}: {count:,} {said} left out, {why}", DataWarning, stacklevel=2)
+        warnings.warn(f"{path}: {said} left out, {why}", DataWarning, stacklevel=2)
     return {names[p]: written.get(p, rows[p] - left.get(p, 0)) for p in predicates}
 
 

@@ -18,7 +18,6 @@ import pyarrow.csv
 from modulog.engines.spark.keys import key_array, stretch_keys, text_buffers
 from modulog.errors import DataError
 from modulog.formats.bad_records import NOT_UTF8, OPEN_QUOTE, wrong_width
-from modulog.formats.columns import plural
 from modulog.formats.rdf_lines import Stretches, check_utf8, split_lines
 from modulog.kernels import csv, ntriples
 from modulog.terms.arrow import wrap
@@ -26,6 +25,7 @@ from modulog.terms.columns import column_texts
 from modulog.terms.dictionary import Bytes, Dictionary, frozen
 from modulog.terms.model import Kind
 from modulog.terms.python import constant
+from modulog.wording import plural
 
 Problems = list[tuple[int, str]]
 """Rows of a batch, counted from 0, and what is wrong with them."""
