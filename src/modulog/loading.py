@@ -15,7 +15,9 @@ from modulog.engines.protocol import EXPLICIT, Table
 from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.language.model import Directive, Predicate, Program
+from modulog.language.triples import TripleViews
 from modulog.materialisation.facts import Facts
+from modulog.materialisation.forms import Forms
 from modulog.terms.python import IRI
 
 FORMATS = {
@@ -74,7 +76,10 @@ class Loader:
         self.files: dict[str, str] = {}
         named = program.predicates()
         self.know(named)
-        self.views = {name for name, view in VIEWS.items() if view in named}
+        views = TripleViews.of(program)
+        self.forms = Forms(views, backend)
+        wanted = views.present | (named & {Predicate("quad", 4)})
+        self.views = {name for name, view in VIEWS.items() if view in wanted}
 
     def know(self, predicates: Iterable[Predicate]) -> None:
         """Take note of the arities of predicates."""
@@ -132,6 +137,8 @@ class Loader:
                 found.setdefault(Predicate(arrival.name, arrival.arity), [])
             for table in tables:
                 found.setdefault(Predicate(arrival.name, len(table.columns)), []).append(table)
+        found = self.forms.of(found)
+        self.know(found)
         return found
 
     def _check_arity(self, name: str, arity: int, source: str) -> None:

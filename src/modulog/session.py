@@ -26,8 +26,10 @@ from modulog.maintenance.update import Maintenance
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.materialise import Checkpoints, Observer, materialise, silent
 from modulog.materialisation.statistics import RoundStatistics, Statistics
+from modulog.naming import chosen
 from modulog.planning.pipeline import DEFAULT, Switches, make_plan
-from modulog.planning.plan import Link, Plan
+from modulog.planning.plan import Plan
+from modulog.query.readings import Readings
 from modulog.terms.python import IRI
 
 
@@ -80,6 +82,7 @@ class Reasoner(Answering):
         self.program, self._folder, self._switches, self._backend = program, folder, switches, backend
         self._plan = make_plan(program, switches, backend.engine.represents)
         self._facts = Facts(backend.engine, self._plan, backend)
+        self._readings = Readings(program, self._facts, backend)
         self._loader = Loader(self._facts, backend, program)
         self._observe = progress or silent
         self._statistics: Statistics | None = None
@@ -89,7 +92,6 @@ class Reasoner(Answering):
         self._pending = False  # facts were staged since the last materialisation or update
         self._staged = False
         self._checkpoints = None
-        self._known: tuple[int, dict[Predicate, Link]] = (-1, {})  # the links of all predicates
 
     # ---- The store
 
@@ -144,7 +146,9 @@ class Reasoner(Answering):
         reasoner._begin(program, Path(), switches, backend, progress)
         if found := keeping.restore(store, reasoner._plan, reasoner._facts, relations, anew=is_other):
             reasoner._statistics = found[0]
-            reasoner._maintenance = Maintenance(found[1], reasoner._facts, switches)
+            reasoner._maintenance = Maintenance(
+                found[1], reasoner._facts, switches, reasoner._readings.views.present
+            )
             reasoner._maintenance.journal = Journal(backend.engine)
             if isinstance(checkpoints, UpdateCheckpoints):
                 reasoner._maintenance.checkpoints = checkpoints
@@ -289,7 +293,9 @@ class Reasoner(Answering):
         statistics, strata = materialise(
             self._plan, self._facts, self._observe, self._switches, self._checkpoints
         )
-        self._maintenance, self._pending = Maintenance(strata, self._facts, self._switches), False
+        copies = self._readings.views.present
+        self._maintenance = Maintenance(strata, self._facts, self._switches, copies)
+        self._pending = False
         statistics.explicit, statistics.loading = explicit, loading
         self._counted = False
         statistics.set_aside, statistics.bad_records = len(self._backend.aside), self._backend.aside.place
@@ -298,12 +304,13 @@ class Reasoner(Answering):
             statistics.failures += self._checkpoints.failures
             self._loader.know(self._facts.explicit)
         self._statistics = statistics
+        self._readings.forget()
 
     def _count(self, statistics: Statistics) -> Statistics:
         """Bring the numbers of facts up to date."""
         if not self._counted:
             statistics.explicit = sum(r.size("all") for r in self._facts.explicit.values())
-            statistics.facts = sum(self._facts.size(p) for p in self.predicates())
+            statistics.facts = self._readings.total()
             statistics.derived = statistics.facts - statistics.explicit
             statistics.memory = self._facts.memory()
             statistics.bytes = sum(memory.bytes for memory in statistics.memory.values())
@@ -337,10 +344,8 @@ class Reasoner(Answering):
         assert self._maintenance is not None
         net = self._maintenance.update(minus, plus)
         self._pending = self._counted = False
-        if self._known[0] != len(self._facts.explicit):  # every update needs them, few updates change them
-            links = {p: self._facts.link(p) for p in self.predicates()}
-            self._known = (len(self._facts.explicit), links)
-        return change_of(net, self._known[1], self._named, self._backend)
+        self._readings.forget()
+        return change_of(net, self._readings, chosen, self._backend)
 
     def difference(self, predicates: Iterable[Predicate], facts: Given | None) -> tuple[Given, Given]:
         """What `update` must delete and add, so that the explicit facts of some predicates are those that `read` gave and those of the program.
@@ -352,8 +357,9 @@ class Reasoner(Answering):
         ({'q': 1}, [('a',), ('c',), ('d',)])
         """
         self._ready()
-        given, own = {} if facts is None else facts.of(self._loader), self._own()
-        wanted = {p: [*given.get(p, []), *([own[p]] if p in own else [])] for p in predicates}
+        given = {} if facts is None else facts.of(self._loader)
+        own = self._loader.forms.of({p: [table] for p, table in self._own().items()})
+        wanted = {p: [*given.get(p, []), *own.get(p, [])] for p in predicates}
         gone, come = difference(self._facts, wanted)
         return Given(self._loader, gone), Given(self._loader, come)
 

@@ -59,7 +59,7 @@ def test_triples_are_facts(file: Path) -> None:
             f"{TYPE}/2",
         ]
         assert r.query("<http://e/C>(?x)").to_pylist() == [{"x": "<http://e/a>"}]
-        assert r.rows(IRI(f"{RDF}type")) == [(e("a"), BlankNode("k"))]
+        assert sorted(r.rows(IRI(f"{RDF}type")), key=str) == [(e("a"), BlankNode("k")), (e("a"), e("C"))]
         rows = r.rows(e("p"))
         node = next(o for s, o in rows if s == BlankNode("k"))
         assert len(rows) == 5 and r.rows(e("q")) == [(node, True)]
@@ -159,7 +159,7 @@ def test_out_and_in_again(file: Path, tmp_path: Path, format: str) -> None:
         with pytest.warns(DataWarning) as said:
             written = r.export(tmp_path / "out", format=format)
         assert any("not written: plain/1" in str(w.message) for w in said)
-        assert sum("left out, with a literal as subject" in str(w.message) for w in said) == 2
+        assert sum("left out, with a literal as subject" in str(w.message) for w in said) == 3
         r_file, p_file = f"http%3A%2F%2Fe%2Fr.{format}", f"http%3A%2F%2Fe%2Fp.{format}"
         assert (written[r_file], written[p_file]) == (3, 6)
         before = facts(r)

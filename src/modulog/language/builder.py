@@ -25,6 +25,7 @@ from modulog.language.model import (
     Variable,
 )
 from modulog.language.reading import FORMATS, BadTerm, Predicates, Scope, Terms
+from modulog.language.triples import settle_atom, settle_rule
 from modulog.terms.model import Constant, Kind
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class Builder(Expressions):
 
     def program(self, _: list[Any]) -> Program:
         return Program(
-            tuple(self.all_rules),
-            tuple(self.all_facts),
+            tuple(map(settle_rule, self.all_rules)),
+            tuple(map(settle_atom, self.all_facts)),
             tuple(self.imports),
             tuple(self.exports),
             tuple(self.outputs),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -32,8 +32,15 @@ class NetChange:
 class Maintenance:
     """Keeps the materialisation of a program right while explicit facts come and go."""
 
-    def __init__(self, strata: Sequence[LiveStratum], facts: Facts, switches: Switches) -> None:
+    def __init__(
+        self,
+        strata: Sequence[LiveStratum],
+        facts: Facts,
+        switches: Switches,
+        copies: Collection[Predicate] = (),
+    ) -> None:
         self.facts, self.engine = facts, facts.engine
+        self.copies = copies  # predicates whose explicit facts are counted under other names
         self.strata = [MaintainedStratum(live, switches) for live in strata]
         self.journal: Journal | None = None  # what to write into the store that everything came from
         self.checkpoints: UpdateCheckpoints = (
@@ -121,11 +128,11 @@ class Maintenance:
         leaving |= both
         known = [p for p in minus if p in explicit]
         engine.run([Work(explicit[p], rest_of(leaving[p], None), EXPLICIT) for p in known])
-        deleted = sum([explicit[p].derive(leaving=True) for p in known])
+        deleted = {p: explicit[p].derive(leaving=True) for p in known}
         for predicate in known:
             explicit[predicate].merge()
         engine.run([Work(explicit[p], rest_of(coming[p], None), EXPLICIT) for p in plus])
-        return sum(relation.size("all") for relation in leaving.values()) - deleted
+        return self._missing(leaving, deleted)
 
     def _delete(self, minus: Tables) -> int:
         """Delete what is explicit; how many were not. All is scheduled before the first leaves, so that terms get ids together."""
@@ -140,7 +147,12 @@ class Maintenance:
             explicit[predicate].merge()
         partly = {p: t for p, t in leaving.items() if deleted[p] != sum(map(len, t))}
         (asked,) = filled(self.engine, unknown | partly)
-        return sum(relation.size("all") - deleted.get(p, 0) for p, relation in asked.items())
+        return self._missing(asked, deleted)
+
+    def _missing(self, leaving: Mapping[Predicate, Relation], deleted: Mapping[Predicate, int]) -> int:
+        """How many facts that should leave were not explicit."""
+        counted = (p for p in leaving if p not in self.copies)
+        return sum(leaving[p].size("all") - deleted.get(p, 0) for p in counted)
 
     def _collect(self, changed: set[int], net: NetChange) -> None:
         """Keep the net change, for as long as somebody may ask for it."""

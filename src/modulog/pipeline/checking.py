@@ -16,6 +16,7 @@ from modulog.language.checks import verify
 from modulog.language.model import Program
 from modulog.language.parser import parse_file
 from modulog.language.printer import print_predicate
+from modulog.language.triples import VIEWS, TripleViews
 from modulog.pipeline.configuration import AVAILABLE_NOW, PREDICATE, Configuration, Sink, Source
 from modulog.pipeline.files import is_here, local_files
 from modulog.pipeline.kinds import KEYS, SINK_KEYS, SOURCE_KEYS
@@ -209,10 +210,16 @@ class _Checker:
                 "table",
             )
         for name in sink.predicates or ():
-            if name not in self.arities and not (self.any_names and name.startswith("<")):
+            if name not in self.arities and not self._may_follow(name):
                 near = get_close_matches(name, self.arities, n=1, cutoff=0.5)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 self._wrong(f"there is no predicate {name}{hint}", "sink", number, "predicates")
+
+    def _may_follow(self, name: str) -> bool:
+        """Whether triples, loaded or derived, may give a predicate facts that nothing names."""
+        if name in {view.name for view in VIEWS}:
+            return self.any_names or any(known.startswith("<") for known in self.arities)
+        return name.startswith("<") and (self.any_names or bool(TripleViews.of(self.program).made))
 
     def _sink_path(self, number: int, path: Path) -> None:
         if path.exists() and not path.is_dir():
