@@ -150,6 +150,35 @@ def test_blank_nodes_keep_their_labels(file: Path) -> None:
         assert change.ignored == 0 and not any(facts(r).values())
 
 
+LABELS = ["a‿b", "a·", "à", "À", "1a", "_", "⁰", "a⁀.b", "\U00010000-"]
+
+
+@pytest.mark.parametrize("format", ["nt", "ttl"])
+def test_labels_of_turtle(tmp_path: Path, format: str) -> None:
+    """Whatever label Turtle allows is a blank node in Python, too."""
+    path = tmp_path / f"data.{format}"
+    path.write_text("".join(f"<u:s> <u:p> _:{label} .\n" for label in LABELS), encoding="utf-8")
+    with Reasoner("", engine="local") as r:
+        r.load(path)
+        nodes = {o for _, o in r.rows(IRI("u:p"))}
+        assert nodes == {BlankNode(label) for label in LABELS}
+        assert all(r.contains(IRI("u:p"), (IRI("u:s"), node)) for node in nodes)
+        r.export(tmp_path / "out", format=format)
+    with Reasoner("", engine="local") as again:
+        again.load(tmp_path / "out")
+        assert {o for _, o in again.rows(IRI("u:p"))} == nodes
+
+
+@pytest.mark.parametrize(("label", "column"), [("_::a", 13), ("_:abc:def", 18)])
+@pytest.mark.parametrize("format", ["nt", "nq"])
+def test_labels_have_no_colons(tmp_path: Path, label: str, column: int, format: str) -> None:
+    path = tmp_path / f"data.{format}"
+    path.write_text(f"<u:s> <u:p> <u:o> .\n<u:s> <u:p> {label} .\n")
+    with Reasoner("", engine="local") as r, pytest.raises(DataError) as caught:
+        r.load(path)
+    assert str(caught.value).startswith(f"{path}:2:{column}: "), str(caught.value)
+
+
 @pytest.mark.parametrize("format", ["nt", "ttl"])
 def test_out_and_in_again(file: Path, tmp_path: Path, format: str) -> None:
     rules = "<http://e/r>(?x) :- <http://e/p>(?x, ?y) . plain(?x) :- <http://e/r>(?x) ."
