@@ -15,6 +15,7 @@ from modulog.engines.protocol import Project, Table
 from modulog.errors import QueryError
 from modulog.language.model import Literal, Negation, Predicate, Program
 from modulog.language.parser import parse_query
+from modulog.language.reading import full_name
 from modulog.language.triples import settle_body
 from modulog.loading import predicate_name
 from modulog.materialisation.facts import Facts
@@ -250,7 +251,7 @@ class Answering(ABC):
             return self._named(predicate.name, predicate.arity)
         self._stage_program()
         self._derive_names()
-        name = predicate_name(predicate)
+        name = full_name(predicate_name(predicate), self.program.prefixes, self.program.base)
         found = self._readings.candidates(name)
         return choose(found or self._readings.known(), name, arity)
 

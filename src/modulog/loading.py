@@ -15,6 +15,7 @@ from modulog.engines.protocol import EXPLICIT, Table
 from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.language.model import Directive, Predicate, Program
+from modulog.language.reading import full_name
 from modulog.language.triples import TripleViews
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.forms import Forms
@@ -74,12 +75,17 @@ class Loader:
         self.facts, self.backend = facts, backend
         self.arities: dict[str, set[int]] = {}
         self.files: dict[str, str] = {}
+        self._scope = program.prefixes, program.base
         named = program.predicates()
         self.know(named)
         views = TripleViews.of(program)
         self.forms = Forms(views, backend)
         wanted = views.present | (named & {Predicate("quad", 4)})
         self.views = {name for name, view in VIEWS.items() if view in wanted}
+
+    def named(self, name: str | IRI) -> str:
+        """The name of a predicate as programs know it; a prefix is one of the program."""
+        return full_name(predicate_name(name), *self._scope)
 
     def know(self, predicates: Iterable[Predicate]) -> None:
         """Take note of the arities of predicates."""
@@ -109,7 +115,7 @@ class Loader:
         arities = dict(self.arities)
         arrivals = []
         for predicate, data in facts.items():
-            name = predicate_name(predicate)
+            name = self.named(predicate)
             arity = self.expected(name)
             tables = self.backend.read_data(data, arity, None)
             arrivals.append(Arrival(name, tables, f"facts of {name}", arity))
@@ -235,7 +241,7 @@ class Loader:
                 triples.append(self.backend.read_rdf(paths, kind, self.views, bad))
                 continue
             wanted: Mapping[str, Columns | None] = mapping or {given: columns}
-            for name, chosen in wanted.items():
+            for name, chosen in ((self.named(name), chosen) for name, chosen in wanted.items()):
                 arity = self.expected(name) if said is None else said
                 tables = self.backend.read_files(
                     paths, kind, arity, header=header, strings=strings, columns=chosen, bad=bad

@@ -17,7 +17,7 @@ from modulog.language.checks import check
 from modulog.language.model import Predicate, Program
 from modulog.language.parser import parse_file, parse_program
 from modulog.language.places import Diagnostic
-from modulog.loading import Arrival, Given, Loader, predicate_name
+from modulog.loading import Arrival, Given, Loader
 from modulog.maintenance.change import Change, change_of
 from modulog.maintenance.comparing import difference
 from modulog.maintenance.journal import Journal
@@ -185,7 +185,7 @@ class Reasoner(Answering):
         return Given(self._loader, self._loader.checked(self._arrival(predicate, facts, columns)))
 
     def _arrival(self, predicate: str | IRI, facts: object, columns: Columns | None) -> Arrival:
-        name = predicate_name(predicate)
+        name = self._loader.named(predicate)
         arity = self._loader.expected(name)
         return Arrival(name, self._backend.read_data(facts, arity, columns), f"facts of {name}", arity)
 
@@ -209,7 +209,7 @@ class Reasoner(Answering):
         """
         found = self._loader.load(
             path,
-            predicate=None if predicate is None else predicate_name(predicate),
+            predicate=None if predicate is None else self._loader.named(predicate),
             header=header,
             strings=strings,
             columns=columns,
@@ -238,7 +238,7 @@ class Reasoner(Answering):
         """
         return self._loader.read(
             path,
-            predicate=None if predicate is None else predicate_name(predicate),
+            predicate=None if predicate is None else self._loader.named(predicate),
             header=header,
             strings=strings,
             columns=columns,

@@ -38,9 +38,11 @@ class Builder(Expressions):
     match_predicate: Any
     match_terms: re.Pattern[str]
 
-    def begin(self, text: str, source: str, prefixes: Iterable[tuple[str, str]], base: str) -> None:
+    def begin(
+        self, text: str, source: str, prefixes: Iterable[tuple[str, str]], base: str, query: bool = False
+    ) -> None:
         self.text, self.source = text, source
-        self.scope = Scope(list(prefixes), base)
+        self.scope = Scope(list(prefixes), base, query)
         self.terms = Terms(self.scope)
         self.predicates = Predicates(self.scope)
         self.all_rules: list[Rule] = []

@@ -16,6 +16,7 @@ from modulog.language.checks import verify
 from modulog.language.model import Program
 from modulog.language.parser import parse_file
 from modulog.language.printer import print_predicate
+from modulog.language.reading import full_name
 from modulog.language.triples import VIEWS, TripleViews
 from modulog.pipeline.configuration import AVAILABLE_NOW, PREDICATE, Configuration, Sink, Source
 from modulog.pipeline.files import is_here, local_files
@@ -40,7 +41,28 @@ def check(configuration: Configuration) -> Checked:
     checker.check()
     if checker.mistakes:
         raise PipelineError(checker.mistakes)
-    return Checked(configuration, checker.program, tuple(checker.files))
+    return Checked(checker.configuration, checker.program, tuple(checker.files))
+
+
+def _written_out(configuration: Configuration, program: Program) -> Configuration:
+    """The configuration with the prefixes of the program in names of predicates written out."""
+
+    def full(name: str) -> str:
+        return full_name(name, program.prefixes, program.base)
+
+    sources = tuple(
+        replace(
+            source,
+            predicate=full(source.predicate) if source.predicate else source.predicate,
+            map={full(name): columns for name, columns in source.map.items()} if source.map else source.map,
+        )
+        for source in configuration.sources
+    )
+    sinks = tuple(
+        replace(sink, predicates=tuple(map(full, sink.predicates))) if sink.predicates else sink
+        for sink in configuration.sinks
+    )
+    return replace(configuration, sources=sources, sinks=sinks)
 
 
 def merged(programs: Sequence[Program]) -> Program:
@@ -70,6 +92,7 @@ class _Checker:
         if self.mistakes:
             return
         self._rules()
+        self.configuration = _written_out(self.configuration, self.program)
         for number, source in enumerate(self.configuration.sources):
             self._source(number, source)
         self._store()
