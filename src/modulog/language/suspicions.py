@@ -12,7 +12,7 @@ from modulog.errors import Position
 from modulog.language.model import Atom, Program, Rule
 from modulog.language.places import Diagnostic, atom_of, by_position, uses
 from modulog.language.printer import print_atom, print_predicate
-from modulog.language.triples import bridges
+from modulog.language.triples import TripleViews, bridges
 
 
 def warnings(program: Program, text: str | None = None, *, known: Collection[str] = ()) -> list[Diagnostic]:
@@ -28,6 +28,8 @@ def _without_facts(program: Program, known: Collection[str]) -> Iterator[Diagnos
         {fact.predicate.name for fact in program.facts} | {d.predicate for d in program.imports} | set(known)
     )
     made |= {head.predicate.name for rule in (*program.rules, *bridges(program)) for head in rule.heads}
+    # A rule with a variable as property or class may derive facts of anything that is named by an IRI.
+    derives_any = bool(TripleViews.of(program).made)
     reads: dict[str, Position | None] = {}
     for rule in program.rules:
         for literal in rule.body:
@@ -39,7 +41,7 @@ def _without_facts(program: Program, known: Collection[str]) -> Iterator[Diagnos
         reads.setdefault(name, None)
     prefixes = dict(program.prefixes).items()
     for name, position in reads.items():
-        if name not in made:
+        if name not in made and not (derives_any and name.startswith("<")):
             near = difflib.get_close_matches(name, made, 1)
             hint = f"; did you mean `{print_predicate(near[0], prefixes)}`?" if near else ""
             yield Diagnostic(
