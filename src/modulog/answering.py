@@ -5,24 +5,26 @@ from __future__ import annotations
 import os
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from modulog.engines.backend import Backend
-from modulog.engines.protocol import Project, Read, Table
+from modulog.engines.protocol import Project, Table
 from modulog.errors import QueryError
 from modulog.formats.files import BAD_RECORDS
 from modulog.language.model import Literal, Negation, Predicate, Program
 from modulog.language.parser import parse_query
-from modulog.language.triples import settle_query
+from modulog.language.reading import full_name
+from modulog.language.triples import settle_body
 from modulog.loading import predicate_name
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.statistics import Statistics
 from modulog.naming import choose, view_names
 from modulog.query.conjunctive import answer, variables_of
+from modulog.query.readings import Readings, columns_of
 from modulog.terms.python import IRI, constant
 
 if TYPE_CHECKING:
@@ -34,10 +36,9 @@ class Answering(ABC):
 
     program: Program
     _facts: Facts
+    _readings: Readings
     _backend: Backend
     _staged: bool
-    # Predicates with explicit facts, and all, when they were last asked for.
-    _all: tuple[frozenset[Predicate], list[Predicate]] | None = None
 
     @abstractmethod
     def materialise(self) -> Statistics:
@@ -52,17 +53,32 @@ class Answering(ABC):
         """The program's own facts and imports, once."""
 
     def predicates(self) -> list[Predicate]:
-        """Every predicate of the program and the facts, by name.
+        """Every predicate of the program and the facts, by name; also properties and classes that rules derive as `triple` or `rdf:type`.
 
         >>> from modulog import Reasoner
 
         >>> [str(p) for p in Reasoner("q(?x) :- p(?x, ?y) .").predicates()]
         ['p/2', 'q/1']
         """
-        explicit = self._facts.explicit
-        if self._all is None or self._all[0] != explicit.keys():
-            self._all = frozenset(explicit), sorted(self.program.predicates() | set(explicit))
-        return list(self._all[1])
+        self._derive_names()
+        return sorted(self._readings.known())
+
+    def named(self, names: Collection[str]) -> list[Predicate]:
+        """The predicates of some names; in a program of RDF also `triple` and `rdf:type`, which see the facts of others.
+
+        >>> from modulog import Reasoner
+
+        >>> [str(p) for p in Reasoner("q(?x) :- p(?x, ?y) . <u:c>(a) .").named(["q", "triple", "s"])]
+        ['q/1', 'triple/3']
+        """
+        self._stage_program()
+        self._derive_names()
+        return sorted(p for name in set(names) for p in self._readings.candidates(name))
+
+    def _derive_names(self) -> None:
+        """Before a predicate is looked up: there may be some that only derived triples have."""
+        if self._readings.views.made:
+            self._ready()
 
     def rows(self, predicate: str | IRI | Predicate, *, limit: int | None = None) -> list[tuple[Any, ...]]:
         """The facts of a predicate as tuples of Python values, in no particular order.
@@ -73,7 +89,7 @@ class Answering(ABC):
         [(1, 'a')]
         """
         found = self._named(predicate)
-        return list(self._backend.rows(self._tables(found, limit), _columns(found)))
+        return list(self._backend.rows(self._tables(found, limit), columns_of(found)))
 
     def batches(self, predicate: str | IRI | Predicate) -> Iterator[pa.RecordBatch]:
         """The facts of a predicate, as they are now, in Arrow record batches with the columns c0, c1, …; no arguments: `holds`.
@@ -88,7 +104,7 @@ class Answering(ABC):
         found = self._named(predicate)
         if not found.arity:
             return iter([pa.RecordBatch.from_pydict({"holds": [self.count(predicate) > 0]})])
-        return self._backend.batches(partial(self._tables, found), _columns(found), _columns(found))[1]
+        return self._backend.batches(partial(self._tables, found), columns_of(found), columns_of(found))[1]
 
     def query(self, text: str, *, limit: int | None = None) -> pa.Table:
         """The answers to a query as an Arrow table: a column for each variable, in order of appearance; no variables: `holds`.
@@ -119,7 +135,7 @@ class Answering(ABC):
         if not isinstance(text, str) or not {"(", "?"} & set(text):
             found = self._named(text.strip() if isinstance(text, str) else text)
             self._ready()
-            return self._facts.size(found)
+            return self._readings.size(found)
         literals = self._parse(text)
         expr = self._answer(literals)
         return self._facts.engine.count(expr) if variables_of(literals) else int(self._holds(expr))
@@ -140,9 +156,13 @@ class Answering(ABC):
         ids = self._backend.find([constant(v) for v in row])
         if -1 in ids:
             return False
+        if not self._readings.is_plain(found):
+            return self._readings.contains(found, tuple(ids))
         link = self._facts.link(found)
         ordered = [ids[link.places.index(j)] for j in range(found.arity)]
-        rows = self._facts.engine.table(_columns(found), np.array(ordered, np.int64).reshape(found.arity, 1))
+        rows = self._facts.engine.table(
+            columns_of(found), np.array(ordered, np.int64).reshape(found.arity, 1)
+        )
         return len(self._facts.relation(link.representative).contains(rows, "all")) > 0
 
     def export(
@@ -158,7 +178,7 @@ class Answering(ABC):
         """
         chosen = self.predicates() if predicates is None else [self._named(p) for p in predicates]
         self._ready()
-        facts = {predicate: self._facts_of(predicate) for predicate in chosen}
+        facts = {predicate: self._readings.all_of(predicate) for predicate in chosen}
         written = self._backend.export(os.fspath(folder), format, facts)
         if len(self._backend.aside):
             self._backend.aside.write(f"{os.fspath(folder)}/{BAD_RECORDS}")
@@ -168,13 +188,7 @@ class Answering(ABC):
     def _tables(self, predicate: Predicate, limit: int | None = None) -> Iterator[Table]:
         """The facts of a predicate as tables of ids."""
         self._ready()
-        return self._facts.engine.evaluate(self._facts_of(predicate), _limited(limit))
-
-    def _facts_of(self, predicate: Predicate) -> Project:
-        """How the facts of a predicate are read."""
-        link, columns = self._facts.link(predicate), _columns(predicate)
-        args = tuple(columns[link.places.index(j)] for j in range(predicate.arity))
-        return Project(Read(self._facts.relation(link.representative), args, "all"), columns, "keep")
+        return self._facts.engine.evaluate(self._readings.all_of(predicate), _limited(limit))
 
     def bad_records(self, *, limit: int | None = None) -> pa.Table:
         """The records that `load(…, bad="set-aside")` left out, as an Arrow table: file, line, text and reason.
@@ -202,7 +216,7 @@ class Answering(ABC):
 
     def _dataframe(self, predicate: Predicate) -> Any:
         self._ready()
-        return self._backend.dataframe(next(self._tables(predicate)), _columns(predicate))
+        return self._backend.dataframe(next(self._tables(predicate)), columns_of(predicate))
 
     def create_views(self) -> list[str]:
         """Register every predicate as a temporary view for Spark's SQL; returns the names of the views.
@@ -220,7 +234,7 @@ class Answering(ABC):
     def _parse(self, text: str) -> tuple[Literal, ...]:
         literals = parse_query(text, prefixes=self.program.prefixes, base=self.program.base)
         self._stage_program()
-        literals = settle_query(literals, self.predicates(), self.program)
+        literals = settle_body(literals)
         for literal in literals:
             atom = literal.atom if isinstance(literal, Negation) else literal
             if (predicate := getattr(atom, "predicate", None)) is not None:
@@ -229,21 +243,17 @@ class Answering(ABC):
 
     def _answer(self, literals: tuple[Literal, ...]) -> Project:
         self._ready()
-        return answer(literals, self._facts)
+        return answer(literals, self._readings)
 
     def _named(self, predicate: str | IRI | Predicate, arity: int | None = None) -> Predicate:
         """The predicate of a name, which must have the arity if one is given; an error names the nearest ones."""
         if isinstance(predicate, Predicate):
             return self._named(predicate.name, predicate.arity)
-        known = self.predicates()
-        if not self._staged:
-            self._stage_program()
-            known = self.predicates()
-        return choose(known, predicate_name(predicate), arity)
-
-
-def _columns(predicate: Predicate) -> tuple[str, ...]:
-    return tuple(f"c{j}" for j in range(predicate.arity))
+        self._stage_program()
+        self._derive_names()
+        name = full_name(predicate_name(predicate), self.program.prefixes, self.program.base)
+        found = self._readings.candidates(name)
+        return choose(found or self._readings.known(), name, arity)
 
 
 def _row(row: Sequence[object]) -> Sequence[object]:

@@ -44,7 +44,15 @@ from modulog.options import (
     Verb,
 )
 from modulog.printing import complain, print_change, print_csv, print_json, print_table, print_written
-from modulog.working import check_rules, check_store, check_targets, reasoning, update_store, write_rules
+from modulog.working import (
+    check_rules,
+    check_store,
+    check_targets,
+    reasoning,
+    shown_prefixes,
+    update_store,
+    write_rules,
+)
 from modulog.working import export as export_files
 
 SHOWN = 50  # rows of a table, unless --limit says otherwise
@@ -218,8 +226,8 @@ def update(
         if not add and not delete:
             _fail(2, "error: say what changes: --add PATH..., --delete PATH... or both")
         check_store(store)
-        change = update_store(store, plus, minus, engine.value)
-        print_change(change, is_json=format is ChangeFormat.json)
+        change, prefixes = update_store(store, plus, minus, engine.value)
+        print_change(change, is_json=format is ChangeFormat.json, prefixes=prefixes)
 
 
 @app.command(cls=Verb)
@@ -252,12 +260,12 @@ def query(
     with _honest():
         switches = _switches(modules, storage, decompose)
         with reasoning(rules, inputs, engine.value, switches) as (reasoner, _):
-            found = reasoner.query(question, limit=limit)
+            found, prefixes = reasoner.query(question, limit=limit), shown_prefixes(reasoner)
             total = found.num_rows
             if is_table and total == limit and found.column_names != ["holds"]:
                 total = reasoner.count(question)
         if is_table:
-            print_table(found, total)
+            print_table(found, total, prefixes)
         elif format is AnswerFormat.json:
             print_json(found)
         else:

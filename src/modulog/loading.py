@@ -16,7 +16,10 @@ from modulog.engines.protocol import EXPLICIT, Table
 from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.language.model import Directive, Predicate, Program
+from modulog.language.reading import full_name
+from modulog.language.triples import TripleViews
 from modulog.materialisation.facts import Facts
+from modulog.materialisation.forms import Forms
 from modulog.terms.python import IRI
 from modulog.wording import plural
 
@@ -96,9 +99,17 @@ class Loader:
         self.files: dict[str, str] = {}
         self.readings: list[Reading] = []
         self.supplied: set[str] = set()  # what somebody has given facts for, even none
+        self._scope = program.prefixes, program.base
         named = program.predicates()
         self.know(named)
-        self.views = {name for name, view in VIEWS.items() if view in named}
+        views = TripleViews.of(program)
+        self.forms = Forms(views, backend)
+        wanted = views.present | (named & {Predicate("quad", 4)})
+        self.views = {name for name, view in VIEWS.items() if view in wanted}
+
+    def named(self, name: str | IRI) -> str:
+        """The name of a predicate as programs know it; a prefix is one of the program."""
+        return full_name(predicate_name(name), *self._scope)
 
     def know(self, predicates: Iterable[Predicate]) -> None:
         """Take note of the arities of predicates."""
@@ -132,7 +143,7 @@ class Loader:
         arities = dict(self.arities)
         arrivals = []
         for predicate, data in facts.items():
-            name = predicate_name(predicate)
+            name = self.named(predicate)
             arity = self.expected(name)
             tables = self.backend.read_data(data, arity, None)
             arrivals.append(Arrival(name, tables, f"facts of {name}", arity))
@@ -163,6 +174,8 @@ class Loader:
                 found.setdefault(Predicate(arrival.name, arrival.arity), [])
             for table in tables:
                 found.setdefault(Predicate(arrival.name, len(table.columns)), []).append(table)
+        found = self.forms.of(found)
+        self.know(found)
         return found
 
     def _check_arity(self, name: str, arity: int, source: str) -> None:
@@ -270,7 +283,7 @@ class Loader:
                 triples.append(self.backend.read_rdf(paths, kind, self.views, bad))
                 continue
             wanted: Mapping[str, Columns | None] = mapping or {given: columns}
-            for name, chosen in wanted.items():
+            for name, chosen in ((self.named(name), chosen) for name, chosen in wanted.items()):
                 arity = self.expected(name) if said is None else said
                 tables = self.backend.read_files(
                     paths, kind, arity, header=header, strings=strings, columns=chosen, bad=bad

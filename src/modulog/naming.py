@@ -10,6 +10,7 @@ from itertools import chain, count
 from modulog.errors import QueryError
 from modulog.language.function_names import explain_call
 from modulog.language.model import Predicate
+from modulog.terms.python import IRI
 
 
 def choose(known: Iterable[Predicate], name: str, arity: int | None = None) -> Predicate:
@@ -28,6 +29,13 @@ def choose(known: Iterable[Predicate], name: str, arity: int | None = None) -> P
         arities = " or ".join(str(p.arity) for p in found)
         raise QueryError(f"{name} has {arities} arguments" + ("" if arity is None else f", not {arity}"))
     return found[0]
+
+
+def chosen(known: Iterable[Predicate], wanted: str | IRI | Predicate) -> Predicate:
+    """The predicate that somebody means."""
+    if isinstance(wanted, Predicate):
+        return choose(known, wanted.name, wanted.arity)
+    return choose(known, f"<{wanted.value}>" if isinstance(wanted, IRI) else wanted)
 
 
 def view_names(predicates: Iterable[Predicate]) -> Iterator[str]:

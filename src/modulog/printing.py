@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from modulog.language.printer import Prefixes
     from modulog.maintenance.change import Change
 
 
-def print_table(found: pa.Table, total: int) -> None:
-    """Some rows in order, and how many there are in all."""
+def print_table(found: pa.Table, total: int, prefixes: Prefixes) -> None:
+    """Some rows in order, IRIs with prefixes, and how many rows there are in all."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -29,14 +30,14 @@ def print_table(found: pa.Table, total: int) -> None:
         table.add_column(Text(field.name), justify="right" if number else "left", overflow="fold")
     rows = found.sort_by([(name, "ascending") for name in found.column_names]).to_pylist()
     for row in rows:
-        table.add_row(*(Text(_shown(value)) for value in row.values()))
+        table.add_row(*(Text(shortened(_shown(value), prefixes)) for value in row.values()))
     # A pipe has no width: nothing is folded there.
     Console(width=None if sys.stdout.isatty() else 100_000).print(table)
     print(f"{len(rows):,} of {plural(total, 'row')}" if len(rows) < total else plural(total, "row"))
 
 
-def print_change(change: Change, is_json: bool) -> None:
-    """The net change of an update by predicate, and what became of the other facts to delete."""
+def print_change(change: Change, is_json: bool, prefixes: Prefixes) -> None:
+    """The net change of an update by predicate, whose IRIs have prefixes, and what became of the other facts to delete."""
     if is_json:
         import json
 
@@ -52,7 +53,10 @@ def print_change(change: Change, is_json: bool) -> None:
     for name in ("added", "deleted"):
         table.add_column(name, justify="right")
     for name in sorted({*change.added, *change.deleted}):
-        table.add_row(Text(name), *(f"{of.get(name, 0):,}" for of in (change.added, change.deleted)))
+        table.add_row(
+            Text(shortened(name, prefixes)),
+            *(f"{of.get(name, 0):,}" for of in (change.added, change.deleted)),
+        )
     if change:
         Console(width=None if sys.stdout.isatty() else 100_000).print(table)
     else:
@@ -70,6 +74,18 @@ def print_written(out: Path, written: dict[str, int]) -> None:
     width = max(map(len, written), default=0)
     for name, rows in written.items():
         print(f"{out / name}{' ' * (width - len(name))}  {plural(rows, 'row'):>14}")
+
+
+def shortened(text: str, prefixes: Prefixes) -> str:
+    """A term or a predicate as it is shown: its IRI, or that of its datatype, with a prefix if there is one for it.
+
+    >>> shortened("<http://e.org/a>", [("e", "http://e.org/")])
+    'e:a'
+    """
+    from modulog.language.printer import print_predicate
+
+    start, mark, iri = text.rpartition("^^") if text.startswith('"') else ("", "", text)
+    return start + mark + print_predicate(iri, prefixes)
 
 
 def _shown(value: object) -> str:

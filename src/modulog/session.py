@@ -17,7 +17,7 @@ from modulog.language.checks import check
 from modulog.language.model import Predicate, Program
 from modulog.language.parser import read_program
 from modulog.language.places import Diagnostic
-from modulog.loading import Arrival, Given, Loader, Reading, predicate_name
+from modulog.loading import Arrival, Given, Loader, Reading
 from modulog.maintenance.change import Change, change_of
 from modulog.maintenance.comparing import difference
 from modulog.maintenance.journal import Journal
@@ -26,9 +26,11 @@ from modulog.maintenance.update import Maintenance
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.materialise import Checkpoints, Observer, materialise, silent
 from modulog.materialisation.statistics import RoundStatistics, Statistics
+from modulog.naming import chosen
 from modulog.noticing import notice
 from modulog.planning.pipeline import DEFAULT, Switches, make_plan
-from modulog.planning.plan import Link, Plan
+from modulog.planning.plan import Plan
+from modulog.query.readings import Readings
 from modulog.terms.python import IRI
 
 
@@ -82,6 +84,7 @@ class Reasoner(Answering):
         self.program, self._folder, self._switches, self._backend = program, folder, switches, backend
         self._plan = make_plan(program, switches, backend.engine.represents)
         self._facts = Facts(backend.engine, self._plan, backend)
+        self._readings = Readings(program, self._facts, backend)
         self._loader = Loader(self._facts, backend, program)
         self._observe = progress or silent
         self._statistics: Statistics | None = None
@@ -92,7 +95,6 @@ class Reasoner(Answering):
         self._pending = False  # facts were staged since the last materialisation or update
         self._staged = False
         self._checkpoints = None
-        self._known: tuple[int, dict[Predicate, Link]] = (-1, {})  # the links of all predicates
 
     # ---- The store
 
@@ -147,7 +149,9 @@ class Reasoner(Answering):
         reasoner._begin(program, Path(), switches, backend, progress)
         if found := keeping.restore(store, reasoner._plan, reasoner._facts, relations, anew=is_other):
             reasoner._statistics = found[0]
-            reasoner._maintenance = Maintenance(found[1], reasoner._facts, switches)
+            reasoner._maintenance = Maintenance(
+                found[1], reasoner._facts, switches, reasoner._readings.views.present
+            )
             reasoner._maintenance.journal = Journal(backend.engine)
             if isinstance(checkpoints, UpdateCheckpoints):
                 reasoner._maintenance.checkpoints = checkpoints
@@ -194,7 +198,7 @@ class Reasoner(Answering):
         return Given(self._loader, self._loader.checked(self._arrival(predicate, facts, columns)))
 
     def _arrival(self, predicate: str | IRI, facts: object, columns: Columns | None) -> Arrival:
-        name = predicate_name(predicate)
+        name = self._loader.named(predicate)
         arity = self._loader.expected(name)
         return Arrival(name, self._backend.read_data(facts, arity, columns), f"facts of {name}", arity)
 
@@ -218,7 +222,7 @@ class Reasoner(Answering):
         """
         found = self._loader.load(
             path,
-            predicate=None if predicate is None else predicate_name(predicate),
+            predicate=None if predicate is None else self._loader.named(predicate),
             header=header,
             strings=strings,
             columns=columns,
@@ -247,7 +251,7 @@ class Reasoner(Answering):
         """
         return self._loader.read(
             path,
-            predicate=None if predicate is None else predicate_name(predicate),
+            predicate=None if predicate is None else self._loader.named(predicate),
             header=header,
             strings=strings,
             columns=columns,
@@ -303,7 +307,9 @@ class Reasoner(Answering):
         statistics, strata = materialise(
             self._plan, self._facts, self._observe, self._switches, self._checkpoints
         )
-        self._maintenance, self._pending = Maintenance(strata, self._facts, self._switches), False
+        copies = self._readings.views.present
+        self._maintenance = Maintenance(strata, self._facts, self._switches, copies)
+        self._pending = False
         statistics.explicit, statistics.loading = explicit, loading
         self._counted = False
         statistics.set_aside, statistics.bad_records = len(self._backend.aside), self._backend.aside.place
@@ -313,12 +319,13 @@ class Reasoner(Answering):
             statistics.failures += self._checkpoints.failures
             self._loader.know(self._facts.explicit)
         self._statistics = statistics
+        self._readings.forget()
 
     def _count(self, statistics: Statistics) -> Statistics:
         """Bring the numbers of facts up to date."""
         if not self._counted:
             statistics.explicit = sum(r.size("all") for r in self._facts.explicit.values())
-            statistics.facts = sum(self._facts.size(p) for p in self.predicates())
+            statistics.facts = self._readings.total()
             statistics.derived = statistics.facts - statistics.explicit
             statistics.memory = self._facts.memory()
             statistics.bytes = sum(memory.bytes for memory in statistics.memory.values())
@@ -354,10 +361,8 @@ class Reasoner(Answering):
         assert self._maintenance is not None
         net = self._maintenance.update(minus, plus)
         self._pending = self._counted = False
-        if self._known[0] != len(self._facts.explicit):  # every update needs them, few updates change them
-            links = {p: self._facts.link(p) for p in self.predicates()}
-            self._known = (len(self._facts.explicit), links)
-        return change_of(net, self._known[1], self._named, self._backend)
+        self._readings.forget()
+        return change_of(net, self._readings, chosen, self._backend)
 
     def difference(self, predicates: Iterable[Predicate], facts: Given | None) -> tuple[Given, Given]:
         """What `update` must delete and add, so that the explicit facts of some predicates are those that `read` gave and those of the program.
@@ -369,8 +374,9 @@ class Reasoner(Answering):
         ({'q': 1}, [('a',), ('c',), ('d',)])
         """
         self._ready()
-        given, own = {} if facts is None else facts.of(self._loader), self._own()
-        wanted = {p: [*given.get(p, []), *([own[p]] if p in own else [])] for p in predicates}
+        given = {} if facts is None else facts.of(self._loader)
+        own = self._loader.forms.of({p: [table] for p, table in self._own().items()})
+        wanted = {p: [*given.get(p, []), *own.get(p, [])] for p in predicates}
         gone, come = difference(self._facts, wanted)
         return Given(self._loader, gone), Given(self._loader, come)
 

@@ -175,15 +175,25 @@ def check_store(folder: Path) -> None:
     read_manifest(folder)
 
 
-def update_store(store: Path, add: Inputs, delete: Inputs, engine: str) -> Change:
-    """Change the facts of a store, and write what that changed."""
+def shown_prefixes(reasoner: Reasoner) -> list[tuple[str, str]]:
+    """The prefixes with which IRIs are shown: those of the program, and those that need no declaration."""
+    from modulog.language.reading import in_force
+
+    return list(in_force(reasoner.program.prefixes).items())
+
+
+def update_store(
+    store: Path, add: Inputs, delete: Inputs, engine: str
+) -> tuple[Change, list[tuple[str, str]]]:
+    """Change the facts of a store, and write what that changed; also gives the prefixes to show it with."""
     with reasoning(store, Inputs((), (), False, False), engine) as (reasoner, progress):
         minus, plus = delete.read(reasoner, progress), add.read(reasoner, progress)
         progress.doing = "updating"
         change = reasoner.update(add=plus, delete=minus)
         progress.doing = f"writing {store}"
         reasoner.save(store)
-    return change
+        prefixes = shown_prefixes(reasoner)
+    return change, prefixes
 
 
 def export(reasoner: Reasoner, out: Path, format: str) -> dict[str, int]:

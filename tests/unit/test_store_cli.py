@@ -123,3 +123,36 @@ def test_bad_facts_leave_the_store(modulog: Callable[..., Result], folder: Path)
     result = modulog("materialise", "rules.rls", "--facts", "bad", "--store", "store")
     assert result.code == 2
     assert everything(folder) == before
+
+
+def test_prefixes_of_the_program_in_questions_and_answers(modulog: Callable[..., Result]) -> None:
+    """A store's queries know the prefixes of its program, and tables show them; JSON and CSV have whole IRIs."""
+    Path("u.rls").write_text(
+        '@prefix ub: <http://u/ub#> . @prefix : <http://u/> . ub:Chair(:ann) . rdfs:label(:ann, "x"^^xsd:token) .\n'
+        "ub:Professor(?x) :- ub:Chair(?x) .",
+        encoding="utf-8",
+    )
+    assert modulog("materialise", "u.rls", "--store", "u").code == 0
+    asked = modulog("query", "u", "rdf:type(?x, ?c), rdfs:label(?x, ?l)")
+    assert (asked.code, asked.err) == (0, "")
+    assert [line.split()[1::2] for line in asked.out.splitlines() if ":ann" in line] == [
+        [":ann", "ub:Chair", '"x"^^xsd:token'],
+        [":ann", "ub:Professor", '"x"^^xsd:token'],
+    ]
+    whole = modulog("query", "u", "ub:Chair(?x)", "--format", "json").out
+    assert json.loads(whole) == [{"x": "<http://u/ann>"}]
+    assert modulog("query", "u", "ub:Chair(?x)", "--format", "csv").out.split() == ["x", "<http://u/ann>"]
+    Path("c.nt").write_text(
+        "<http://u/bob> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://u/ub#Chair> .\n"
+    )
+    changed = modulog("update", "u", "--add", "c.nt")
+    assert [line.split()[1::2] for line in changed.out.splitlines() if "ub:" in line] == [
+        ["ub:Chair", "1", "0"],
+        ["ub:Professor", "1", "0"],
+    ]
+    assert "<http://u/ub#Chair>" in modulog("update", "u", "--delete", "c.nt", "--format", "json").out
+    reasoner = Reasoner.open("u")
+    assert reasoner.count("ub:Chair") == len(reasoner.rows("rdfs:label")) == 1
+    Path("chairs.csv").write_text("<http://u/eve>\n", encoding="utf-8")
+    given = modulog("query", "u.rls", "ub:Professor(?x)", "--facts", "ub:Chair=chairs.csv")
+    assert ":eve" in given.out

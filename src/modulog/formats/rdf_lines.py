@@ -2,7 +2,7 @@
 
 Kernels split lines and read the frequent kinds of terms. Other terms are read by pyoxigraph, once for each distinct text,
 and so is a line that the kernels take for bad: pyoxigraph says what it means, or what is wrong with it. The result is that
-of pyoxigraph, but that labels of blank nodes may have colons, as in RDF 1.1.
+of pyoxigraph.
 """
 
 from __future__ import annotations

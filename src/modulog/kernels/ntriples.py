@@ -29,7 +29,7 @@ _LETTER = np.zeros(256, np.bool_)
 _LETTER[65:91] = _LETTER[97:123] = True
 _LABEL_START = _LETTER.copy()
 _LABEL_START[48:58] = _LABEL_START[128:] = True
-_LABEL_START[[_UNDERSCORE, _COLON]] = True
+_LABEL_START[_UNDERSCORE] = True
 _LABEL = _LABEL_START.copy()
 _LABEL[[_MINUS, _POINT]] = True
 _TAG = _LETTER.copy()

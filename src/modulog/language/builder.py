@@ -25,6 +25,7 @@ from modulog.language.model import (
     Variable,
 )
 from modulog.language.reading import FORMATS, BadTerm, Predicates, Scope, Terms
+from modulog.language.triples import settle_atom, settle_rule
 from modulog.terms.model import Constant, Kind
 
 if TYPE_CHECKING:
@@ -37,9 +38,11 @@ class Builder(Expressions):
     match_predicate: Any
     match_terms: re.Pattern[str]
 
-    def begin(self, text: str, source: str, prefixes: Iterable[tuple[str, str]], base: str) -> None:
+    def begin(
+        self, text: str, source: str, prefixes: Iterable[tuple[str, str]], base: str, query: bool = False
+    ) -> None:
         self.text, self.source = text, source
-        self.scope = Scope(list(prefixes), base)
+        self.scope = Scope(list(prefixes), base, query)
         self.terms = Terms(self.scope)
         self.predicates = Predicates(self.scope)
         self.all_rules: list[Rule] = []
@@ -51,8 +54,8 @@ class Builder(Expressions):
 
     def program(self, _: list[Any]) -> Program:
         return Program(
-            tuple(self.all_rules),
-            tuple(self.all_facts),
+            tuple(map(settle_rule, self.all_rules)),
+            tuple(map(settle_atom, self.all_facts)),
             tuple(self.imports),
             tuple(self.exports),
             tuple(self.outputs),

@@ -55,7 +55,7 @@ class Machine:
         from lark.exceptions import UnexpectedInput
 
         with self.lock:  # one builder for all: Lark binds it into its tables
-            self.builder.begin(text, source, prefixes, base)
+            self.builder.begin(text, source, prefixes, base, start == "query")
             try:
                 return self.lark.parse(text, start=start)
             except UnexpectedInput as error:

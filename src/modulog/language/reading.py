@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from modulog.language.lexemes import resolve, unescape, unescape_local
@@ -20,14 +21,17 @@ FORMATS = ("csv", "tsv", "dsv", "parquet", "rdf", "ntriples", "nquads", "turtle"
 KEYWORDS = ("FILTER", "BIND")
 """Names that no predicate can have."""
 
-WELL_KNOWN = {
-    "xsd": XSD,
+STANDARD = {
     "rdf": RDF,
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
     "owl": "http://www.w3.org/2002/07/owl#",
+    "xsd": XSD,
     "skos": "http://www.w3.org/2004/02/skos/core#",
-    "foaf": "http://xmlns.com/foaf/0.1/",
 }
+"""Prefixes that need no declaration; one that is declared has the meaning that it is given there."""
+
+WELL_KNOWN = {"foaf": "http://xmlns.com/foaf/0.1/", "dc": "http://purl.org/dc/elements/1.1/"}
+"""Prefixes whose IRIs are suggested to whoever uses them without a declaration."""
 
 _LITERAL = re.compile(r"(\"\"\"|'''|\"|')([\s\S]*)\1(?:@([A-Za-z0-9-]+)|\s*\^\^\s*([\s\S]+))?")
 
@@ -40,12 +44,23 @@ class BadTerm(Exception):
         self.text, self.message, self.hint = text, message, hint
 
 
+def in_force(declared: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The prefixes that hold after some declarations, those that need none among them.
+
+    >>> in_force([("e", "http://e.org/"), ("owl", "http://e.org/owl/")])["owl"]
+    'http://e.org/owl/'
+    """
+    prefixes = dict(declared)
+    return prefixes | {name: iri for name, iri in STANDARD.items() if name not in prefixes}
+
+
 @dataclass(slots=True)
 class Scope:
-    """The prefixes declared so far, in order, the last one for a name in force, and the base."""
+    """The prefixes declared so far, in order, the last one for a name in force, and the base. A query cannot declare any."""
 
     prefixes: list[tuple[str, str]]
     base: str
+    query: bool = False
 
     def iri(self, text: str) -> str:
         """What `<iri>` or `prefix:local` stands for."""
@@ -55,14 +70,33 @@ class Scope:
         for name, iri in reversed(self.prefixes):
             if name == prefix:
                 return iri + unescape_local(local)
+        if prefix in STANDARD:
+            return STANDARD[prefix] + unescape_local(local)
         raise BadTerm(text, f"unknown prefix `{prefix}:`", self._declare(prefix))
 
     def _declare(self, prefix: str) -> str:
-        known = list(dict(self.prefixes))
+        known = list(in_force(self.prefixes))
         near = difflib.get_close_matches(prefix, known, 1)
+        where = " in the program that is asked" if self.query else ""
         hint = f"did you mean `{near[0]}:`? If not, declare" if near else "declare"
-        hint += f" it: `@prefix {prefix}: <{WELL_KNOWN.get(prefix, 'http://…')}> .`"
-        return hint + (f" (known prefixes: {', '.join(f'`{name}:`' for name in known)})" if known else "")
+        hint += f" it{where}: `@prefix {prefix}: <{WELL_KNOWN.get(prefix, 'http://…')}> .`"
+        if self.query:
+            hint += ", or write the whole IRI in angle brackets"
+        return f"{hint} (known prefixes: {', '.join(f'`{name}:`' for name in known)})"
+
+
+def full_name(name: str, prefixes: Iterable[tuple[str, str]], base: str = "") -> str:
+    """The name of a predicate with its prefix written out; one without a prefix, or with one that nobody knows, stays.
+
+    >>> full_name("skos:broader", []), full_name("e:p", []), full_name("edge", [])
+    ('<http://www.w3.org/2004/02/skos/core#broader>', 'e:p', 'edge')
+    """
+    if ":" not in name or name.startswith("<"):
+        return name
+    try:
+        return f"<{Scope(list(prefixes), base).iri(name)}>"
+    except BadTerm:
+        return name
 
 
 class Terms(dict[str, Term]):

@@ -14,7 +14,7 @@ from modulog.language.model import Atom, Program, Rule
 from modulog.language.near_names import near_names
 from modulog.language.places import Diagnostic, atom_of, by_position, uses
 from modulog.language.printer import print_atom, print_predicate
-from modulog.language.triples import bridges
+from modulog.language.triples import TripleViews, bridges
 
 COMPARED = 20_000
 """How many pairs of names are compared, at most, to find near ones; each pair takes some ten microseconds."""
@@ -58,8 +58,13 @@ def _made(program: Program) -> set[str]:
 
 
 def _without_facts(program: Program, known: Collection[str]) -> Iterator[Diagnostic]:
-    """Where facts of some IRIs were given, it is usual that there are none of others: then only what looks misspelt counts."""
+    """Where facts of some IRIs were given, it is usual that there are none of others: then only what looks misspelt counts.
+
+    A rule with a variable as property or class may derive facts of anything that is named by an IRI.
+    """
     made, absent = _made(program) | set(known), unmade(program, known)
+    if TripleViews.of(program).made:
+        absent = {name: at for name, at in absent.items() if not name.startswith("<")}
     prefixes = dict(program.prefixes).items()
     if any(name.startswith("<") for name in known):
         nearly = near_names(made)

@@ -1,36 +1,40 @@
-"""Triples and the predicates under which they are kept: rules that let either be read through the other.
+"""Triples and the predicates under which they are kept: rules and readings that let either be seen through the other.
 
 The triple `s p o` is the fact p(s, o), and `s rdf:type C` is the fact C(s). Two predicates look across all of them:
-`triple(?s, ?p, ?o)`, and `rdf:type(?s, ?c)` where the class is a variable. Loading triples fills them with what was
-loaded; `bridges` adds what a program derives. If a program derives `triple` or `rdf:type`, its facts become facts of the
-properties and classes that the program names.
+`triple(?s, ?p, ?o)`, and `rdf:type(?s, ?c)` where the class is a variable. With constants in these places an atom is written as
+the fact (`settle`), so that a program names `triple` or `rdf:type` only where it means all of them. Then `bridges` adds the rules
+by which they hold what the program derives, and the properties and classes that it names hold what `triple` and `rdf:type` do. What
+rules do not need is looked up when somebody asks: `TripleViews` says where.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from modulog.errors import QueryError
 from modulog.language.model import Atom, Literal, Negation, Predicate, Program, Rule, Term, Variable
 from modulog.terms.canonical import RDF
 from modulog.terms.model import Constant, Kind
 
 TRIPLE = Predicate("triple", 3)
 TYPE = Predicate(f"<{RDF}type>", 2)
+VIEWS = (TRIPLE, TYPE)
 
+TYPE_TERM = Constant(Kind.IRI, RDF + "type")
 _S, _P, _O = Variable("s"), Variable("p"), Variable("o")
-_TYPE_TERM = Constant(Kind.IRI, RDF + "type")
+
+Pair = tuple[Atom, Atom]
+"""Facts of the first atom are read as facts of the second."""
 
 
 def triple_atom(subject: Term, predicate: Term, object_: Term) -> Atom:
     """The atom that a triple pattern stands for.
 
     >>> x, c = Variable("x"), Constant(Kind.IRI, "http://e.org/C")
-    >>> str(triple_atom(x, _TYPE_TERM, c).predicate), str(triple_atom(x, c, x).predicate)
+    >>> str(triple_atom(x, TYPE_TERM, c).predicate), str(triple_atom(x, c, x).predicate)
     ('<http://e.org/C>/1', '<http://e.org/C>/2')
     """
-    if not isinstance(predicate, Constant):
+    if not isinstance(predicate, Constant) or predicate.kind != Kind.IRI:
         return Atom(TRIPLE, (subject, predicate, object_))
     return class_atom(Atom(Predicate(f"<{predicate.text}>", 2), (subject, object_)))
 
@@ -45,42 +49,141 @@ def class_atom(atom: Atom) -> Atom:
     return Atom(Predicate(f"<{of.text}>", 1), (instance,), atom.position)
 
 
-def settle_query(
-    body: Iterable[Literal], known: Collection[Predicate], program: Program
-) -> tuple[Literal, ...]:
-    """A query whose triples and types are read where they are kept; an error if it asks for all of them and no rule does.
+def settle_atom(atom: Atom) -> Atom:
+    """The atom as a fact where property or class is a constant.
 
-    >>> from modulog.language.parser import parse_query
-    >>> query = parse_query("rdf:type(?x, <u:C>)", prefixes=[("rdf", RDF)])
-    >>> str(settle_query(query, [Predicate("<u:C>", 1)], Program())[0].predicate)
-    '<u:C>/1'
+    >>> x, c = Variable("x"), Constant(Kind.IRI, "http://e.org/C")
+    >>> str(settle_atom(Atom(TRIPLE, (x, TYPE_TERM, c))).predicate)
+    '<http://e.org/C>/1'
     """
-    views = {TRIPLE, TYPE} - program.predicates()
+    if atom.predicate == TRIPLE:
+        return replace(triple_atom(*atom.terms), position=atom.position)
+    return class_atom(atom)
+
+
+def settle_body(body: Iterable[Literal]) -> tuple[Literal, ...]:
+    """A body, or a query, whose triples and types are read where they are kept."""
     return tuple(
-        replace(literal, atom=_settled(literal.atom, known, views))
+        replace(literal, atom=settle_atom(literal.atom))
         if isinstance(literal, Negation)
-        else _settled(literal, known, views)
+        else settle_atom(literal)
         if isinstance(literal, Atom)
         else literal
         for literal in body
     )
 
 
-def _settled(atom: Atom, known: Collection[Predicate], views: set[Predicate]) -> Atom:
-    settled = class_atom(atom)
-    if atom.predicate == TRIPLE and TRIPLE in views:
-        settled = replace(triple_atom(*atom.terms), position=atom.position)
-    if settled.predicate in views and any(p.name.startswith("<") for p in known):
-        rule = (
-            "all(?s, ?p, ?o) :- triple(?s, ?p, ?o) ."
-            if atom.predicate == TRIPLE
-            else "all(?s, ?c) :- rdf:type(?s, ?c) ."
+def settle_rule(rule: Rule) -> Rule:
+    """A rule whose triples and types are written as facts wherever they can be."""
+    return replace(rule, heads=tuple(map(settle_atom, rule.heads)), body=settle_body(rule.body))
+
+
+def is_property(predicate: Predicate) -> bool:
+    """Whether facts of a predicate are triples of a property."""
+    return predicate.arity == 2 and predicate.name.startswith("<")
+
+
+def is_class(predicate: Predicate) -> bool:
+    """Whether facts of a predicate say that something belongs to a class."""
+    return predicate.arity == 1 and predicate.name.startswith("<")
+
+
+def is_rdf(predicate: Predicate) -> bool:
+    """Whether facts of a predicate are triples."""
+    return is_property(predicate) or is_class(predicate)
+
+
+def name_of(predicate: Predicate) -> Constant:
+    """The IRI that names a predicate."""
+    return Constant(Kind.IRI, predicate.name[1:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class TripleViews:
+    """What a program does with `triple` and `rdf:type`: which of them its rules read, and which they derive."""
+
+    named: frozenset[Predicate]
+    read: frozenset[Predicate]
+    made: frozenset[Predicate]
+
+    @staticmethod
+    def of(program: Program) -> TripleViews:
+        """The views of a program."""
+        read = {a.predicate for rule in program.rules for a in (*rule.atoms, *rule.negations)}
+        made = {head.predicate for rule in program.rules for head in rule.heads}
+        return TripleViews(
+            frozenset(program.predicates()), frozenset(read & {*VIEWS}), frozenset(made & {*VIEWS})
         )
-        what = "triples" if atom.predicate == TRIPLE else "classes"
-        raise QueryError(
-            f"no rule asks for all {what}, so they are not kept together; add one to the program: {rule}"
-        )
-    return settled if settled.predicate in known or atom.predicate in views else atom
+
+    @property
+    def present(self) -> frozenset[Predicate]:
+        """Those that hold every explicit triple too, beside its property or class."""
+        return self.read | self.made
+
+    @property
+    def classes_in(self) -> Predicate | None:
+        """What holds the members of classes that rules derive without naming them; None if no rule does."""
+        if TYPE in self.present and self.made:
+            return TYPE
+        return TRIPLE if TRIPLE in self.made else None
+
+    def home(self, predicate: Predicate) -> Pair:
+        """How the facts of a property or a class are read: where they are kept, or from the view that rules derive them in.
+
+        >>> from modulog.language.parser import parse_program
+        >>> views = TripleViews.of(parse_program("triple(?x, ?p, ?y) :- q(?x, ?p, ?y) ."))
+        >>> str(views.home(Predicate("<u:p>", 2))[1].predicate)
+        'triple/3'
+        """
+        own = _whole(predicate)
+        if predicate in self.named or predicate in VIEWS:
+            return own, own
+        if is_property(predicate) and TRIPLE in self.made:
+            return own, Atom(TRIPLE, (_S, name_of(predicate), _O))
+        if is_class(predicate) and self.classes_in:
+            return own, class_pattern(self.classes_in, name_of(predicate))
+        return own, own
+
+    def pieces(
+        self, predicate: Predicate, known: Collection[Predicate], odd: Callable[[Predicate], list[Constant]]
+    ) -> Iterator[Pair]:
+        """How all facts of a predicate are read, each from one place; `known` are all predicates.
+
+        Triples whose property, and types whose class, is no IRI are read from the views: `odd` are these terms in a view that rules derive.
+        """
+        if predicate in self.read or predicate not in VIEWS:
+            yield self.home(predicate)
+        elif predicate == TYPE:
+            for kind in filter(is_class, known):
+                yield Atom(TYPE, (_S, name_of(kind))), self.home(kind)[1]
+            if self.classes_in:
+                for term in odd(TYPE):
+                    yield Atom(TYPE, (_S, term)), class_pattern(self.classes_in, term)
+            elif TYPE in known:
+                yield self.home(TYPE)
+        else:
+            for property_ in filter(is_property, known):
+                if property_ != TYPE:
+                    yield Atom(TRIPLE, (_S, name_of(property_), _O)), self.home(property_)[1]
+            for head, body in self.pieces(TYPE, known, odd):
+                yield Atom(TRIPLE, (_S, TYPE_TERM, head.terms[1])), body
+            if TRIPLE in self.made:
+                for term in odd(TRIPLE):
+                    yield Atom(TRIPLE, (_S, term, _O)), Atom(TRIPLE, (_S, term, _O))
+            elif TRIPLE in known:
+                yield self.home(TRIPLE)
+
+
+def class_pattern(view: Predicate, of: Term) -> Atom:
+    """The members of a class in one of the views."""
+    return Atom(view, (_S, of) if view == TYPE else (_S, TYPE_TERM, of))
+
+
+def _whole(predicate: Predicate) -> Atom:
+    """All facts of a predicate."""
+    names = {1: (_S,), 2: (_S, _O), 3: (_S, _P, _O)}
+    terms = names.get(predicate.arity) or tuple(Variable(f"x{j}") for j in range(predicate.arity))
+    return Atom(predicate, terms)
 
 
 def bridges(program: Program) -> tuple[Rule, ...]:
@@ -93,66 +196,18 @@ def bridges(program: Program) -> tuple[Rule, ...]:
     ...     print(print_rule(rule, [("rdf", RDF)]))
     triple(?s, rdf:type, <http://e.org/D>) :- <http://e.org/D>(?s) .
     """
-    named = program.predicates()
-    if not {TRIPLE, TYPE} & named:
-        return ()
-    read = [atom for rule in program.rules for atom in (*rule.atoms, *rule.negations)]
-    made = [*program.facts, *(head for rule in program.rules for head in rule.heads)]
-    pairs = [*_upwards(read, named, set(program.outputs)), *_downwards(made, named)]
+    views = TripleViews.of(program)
+    upwards = [(TRIPLE in views.read, TRIPLE), (TYPE in views.read, TYPE)]
+    downwards = [(TRIPLE in views.made, TRIPLE), (TYPE in views.made, TYPE)]
+    pairs = [pair for wanted, view in upwards if wanted for pair in _seen(view, views.named)]
+    pairs += [(own, seen) for wanted, view in downwards if wanted for seen, own in _seen(view, views.named)]
     return tuple(Rule((head,), (body,)) for head, body in pairs)
 
 
-def _upwards(read: list[Atom], named: set[Predicate], outputs: set[str]) -> Iterator[tuple[Atom, Atom]]:
-    """What `triple` and `rdf:type` must hold for those who read them; with constants there, only what these ask for."""
-    types = _asked(read, TYPE, 1, outputs)
-    loaded = {Predicate(f"<{of.text}>", 1) for of in types if of is not None and of.kind == Kind.IRI}
-    for view in _classes(named | loaded, types):
-        yield Atom(TYPE, (_S, _iri(view))), Atom(view, (_S,))
-    asked = _asked(read, TRIPLE, 1, outputs)
-    for property_ in _properties(named, asked):
-        yield Atom(TRIPLE, (_S, _iri(property_), _O)), Atom(property_, (_S, _O))
-    if {None, _TYPE_TERM} & asked:
-        for view in _classes(named, {None}):
-            yield Atom(TRIPLE, (_S, _TYPE_TERM, _iri(view))), Atom(view, (_S,))
-
-
-def _downwards(made: list[Atom], named: set[Predicate]) -> Iterator[tuple[Atom, Atom]]:
-    """What the properties and classes of a program hold because `triple` or `rdf:type` does."""
-    types = _asked(made, TYPE, 1)
-    for view in _classes(named, types):
-        yield Atom(view, (_S,)), Atom(TYPE, (_S, _iri(view)))
-    asked = _asked(made, TRIPLE, 1)
-    for property_ in _properties(named, asked):
-        yield Atom(property_, (_S, _O)), Atom(TRIPLE, (_S, _iri(property_), _O))
-    if {None, _TYPE_TERM} & asked:
-        for view in _classes(named, {None}):
-            yield Atom(view, (_S,)), Atom(TRIPLE, (_S, _TYPE_TERM, _iri(view)))
-
-
-def _asked(
-    atoms: Iterable[Atom], predicate: Predicate, place: int, outputs: Iterable[str] = ()
-) -> set[Constant | None]:
-    """The constants at one place of the atoms of a predicate; None among them if some atom has a variable there."""
-    found: set[Constant | None] = {None} if predicate.name in outputs else set()
-    for atom in atoms:
-        if atom.predicate == predicate:
-            term = atom.terms[place]
-            found.add(term if isinstance(term, Constant) else None)
-    return found
-
-
-def _classes(named: set[Predicate], asked: set[Constant | None]) -> list[Predicate]:
-    return _chosen((p for p in named if p.arity == 1), asked)
-
-
-def _properties(named: set[Predicate], asked: set[Constant | None]) -> list[Predicate]:
-    return _chosen((p for p in named if p.arity == 2), asked)
-
-
-def _chosen(predicates: Iterable[Predicate], asked: set[Constant | None]) -> list[Predicate]:
-    """Those named by IRIs that are asked for, in order."""
-    return sorted(p for p in predicates if p.name.startswith("<") and (None in asked or _iri(p) in asked))
-
-
-def _iri(predicate: Predicate) -> Constant:
-    return Constant(Kind.IRI, predicate.name[1:-1])
+def _seen(view: Predicate, named: Collection[Predicate]) -> Iterator[Pair]:
+    """The facts of one view that properties and classes stand for."""
+    if view == TRIPLE:
+        for property_ in sorted(filter(is_property, named)):
+            yield Atom(TRIPLE, (_S, name_of(property_), _O)), _whole(property_)
+    for kind in sorted(filter(is_class, named)):
+        yield class_pattern(view, name_of(kind)), _whole(kind)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from modulog.engines.backend import Backend, Signed
-from modulog.engines.protocol import Table
-from modulog.language.model import Predicate
+from modulog.engines.protocol import Condition, Expr, Extend, Project, Rows, Table, Where
+from modulog.language.model import Atom, Predicate
+from modulog.language.triples import TRIPLE, TYPE, TYPE_TERM, VIEWS, is_class, is_property, is_rdf, name_of
 from modulog.maintenance.update import NetChange
-from modulog.planning.plan import Link
+from modulog.query.readings import Readings
+from modulog.terms.model import Constant
+from modulog.terms.python import IRI
+
+Name = str | IRI | Predicate
 
 
 class Change:
@@ -34,7 +41,7 @@ class Change:
         self,
         net: NetChange,
         count: Callable[[Mapping[Predicate, Table]], dict[str, int]],
-        read: Callable[[str, bool], Iterator[tuple[Any, ...]]],
+        read: Callable[[Name, bool], Iterator[tuple[Any, ...]]],
         signed: Callable[[], list[Signed]],
         backend: Backend,
     ) -> None:
@@ -54,7 +61,7 @@ class Change:
         """How many facts have gone, by predicate."""
         return self._count(self._net.gone)
 
-    def rows(self, predicate: str, *, deleted: bool = False) -> list[tuple[Any, ...]]:
+    def rows(self, predicate: str | IRI | Predicate, *, deleted: bool = False) -> list[tuple[Any, ...]]:
         """The facts of a predicate that were added, or deleted, until the next update."""
         return list(self._read(predicate, deleted))
 
@@ -75,29 +82,87 @@ class Change:
 
 
 def change_of(
-    net: NetChange, links: Mapping[Predicate, Link], named: Callable[[str], Predicate], backend: Backend
+    net: NetChange,
+    readings: Readings,
+    choose: Callable[[Iterable[Predicate], Name], Predicate],
+    backend: Backend,
 ) -> Change:
-    """The net change in the user's predicates, which may be views of others."""
+    """The net change in the user's predicates, which may be views of others; `choose` finds the predicate of a name."""
 
     def counts(tables: Mapping[Predicate, Table]) -> dict[str, int]:
         found: dict[str, int] = {}
-        for predicate, link in links.items():
-            if (table := tables.get(link.representative)) is not None:
-                found[predicate.name] = found.get(predicate.name, 0) + len(table)
+        for predicate, table, _ in _by_predicate(tables, readings):
+            found[predicate.name] = found.get(predicate.name, 0) + len(table)
         return found
 
-    def rows(name: str, deleted: bool) -> Iterator[tuple[Any, ...]]:
-        link, tables = links[named(name)], net.gone if deleted else net.come
-        if link.representative not in tables:
-            return iter(())
-        return backend.rows([tables[link.representative]], [f"c{place}" for place in link.places])
+    def rows(name: Name, deleted: bool) -> Iterator[tuple[Any, ...]]:
+        tables = net.gone if deleted else net.come
+        found = list(_by_predicate(tables, readings))
+        others = [p for p, _, _ in _by_predicate(net.come if deleted else net.gone, readings)]
+        known = {*readings.known(), *others, *(p for p, _, _ in found)}
+        predicate = choose(known.union(VIEWS) if any(map(is_rdf, known)) else known, name)
+        if predicate in VIEWS and not readings.is_plain(predicate):
+            return _seen(predicate, found, readings, backend)
+        return (row for p, table, names in found if p == predicate for row in backend.rows([table], names))
 
     def signed() -> list[Signed]:
         return [
-            Signed(predicate.name, sign, tables[link.representative], [f"c{place}" for place in link.places])
+            Signed(predicate.name, sign, table, names)
             for sign, tables in ((1, net.come), (-1, net.gone))
-            for predicate, link in links.items()
-            if link.representative in tables
+            for predicate, table, names in _by_predicate(tables, readings)
         ]
 
     return Change(net, counts, rows, signed, backend)
+
+
+Part = tuple[Predicate, Table, list[str]]
+"""What has changed of a predicate: a table, and the columns that are its arguments."""
+
+
+def _by_predicate(tables: Mapping[Predicate, Table], readings: Readings) -> Iterator[Part]:
+    """The change of every predicate that has changed."""
+    for predicate in sorted(readings.base()):
+        link = readings.facts.link(predicate)
+        if link.representative in tables and (readings.is_plain(predicate) or predicate in VIEWS):
+            yield predicate, tables[link.representative], [f"c{place}" for place in link.places]
+    engine = readings.facts.engine
+
+    def look(atom: Atom) -> Expr:
+        """The changed facts that match an atom of a view."""
+        link = readings.facts.link(atom.predicate)
+        names = tuple(f"c{j}" for j in range(len(atom.terms)))
+        empty = engine.table(names, np.empty((len(names), 0), np.int32))
+        expr: Expr = Rows(tables.get(link.representative, empty))
+        wanted = {}
+        for place, term in zip(link.places, atom.terms, strict=True):
+            if isinstance(term, Constant):
+                number = readings.facts.identify(term)
+                expr = Where(expr, Condition("is", f"c{place}", number), names)
+            elif not term.anonymous:
+                wanted[term.name] = f"c{place}"
+        for variable, name in wanted.items():
+            expr = Extend(expr, variable, name)
+        return Project(expr, tuple(wanted), "keep")
+
+    for predicate in readings.made(look):
+        body = readings.views.home(predicate)[1]
+        found = engine.collect(look(body))
+        yield predicate, found, list(found.columns)
+
+
+def _seen(
+    view: Predicate, parts: Iterable[Part], readings: Readings, backend: Backend
+) -> Iterator[tuple[Any, ...]]:
+    """What has changed of all triples, or of all types, as rows."""
+    kind = IRI(TYPE_TERM.text)
+    for predicate, table, names in parts:
+        name = IRI(name_of(predicate).text) if is_rdf(predicate) else None
+        for row in backend.rows([table], names):
+            if is_class(predicate) and TYPE not in readings.views.read:
+                yield (row[0], name) if view == TYPE else (row[0], kind, name)
+            elif predicate == TYPE and (TYPE in readings.views.read or not readings.views.classes_in):
+                yield row if view == TYPE else (row[0], kind, row[1])
+            elif view == TRIPLE and is_property(predicate) and predicate != TYPE:
+                yield row[0], name, row[1]
+            elif view == TRIPLE == predicate and TRIPLE not in readings.views.made:
+                yield row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from modulog.engines.protocol import EXPLICIT, AntiJoin, Engine, Project, Read, Relation, Table, Work
@@ -33,8 +33,15 @@ class NetChange:
 class Maintenance:
     """Keeps the materialisation of a program right while explicit facts come and go."""
 
-    def __init__(self, strata: Sequence[LiveStratum], facts: Facts, switches: Switches) -> None:
+    def __init__(
+        self,
+        strata: Sequence[LiveStratum],
+        facts: Facts,
+        switches: Switches,
+        copies: Collection[Predicate] = (),
+    ) -> None:
         self.facts, self.engine = facts, facts.engine
+        self.copies = copies  # predicates whose explicit facts are counted under other names
         self.strata = [MaintainedStratum(live, switches) for live in strata]
         self.journal: Journal | None = None  # what to write into the store that everything came from
         self.checkpoints: UpdateCheckpoints = (
@@ -119,6 +126,7 @@ class Maintenance:
             relation.derive()
         for relation in given:
             relation.merge()
+        asked = {p: relation for p, relation in asked.items() if p not in self.copies}
         derivable = {p: relation for p, relation in asked.items() if self._is_derivable(p)}
         net.ignored = sum(r.size("all") - deleted.get(p, 0) for p, r in asked.items() if p not in derivable)
         return _changed(given), derivable

@@ -9,7 +9,7 @@ from modulog.ontology import expressions as owl
 from modulog.ontology.graph import DEFINING, Graph, Triple, Unreadable
 from modulog.ontology.reasons import CONSTRAINT, DATA, EQUALITY, IMPORTED, UNIQUE_NAMES
 from modulog.ontology.swrl import implication
-from modulog.ontology.vocabulary import DATATYPE, OWL, RDFS, RESERVED, SWRL, TYPE
+from modulog.ontology.vocabulary import DATATYPE, NOTHING, OWL, RDFS, RESERVED, SWRL, TYPE
 from modulog.terms.model import Constant, Kind
 
 Reader = Callable[[Graph, Constant, Constant], owl.Axiom | None]
@@ -41,6 +41,8 @@ _CHARACTERISTICS: dict[str, Literal["Symmetric", "Transitive", "Reflexive"]] = {
     "ReflexiveProperty": "Reflexive",
 }
 _LISTED = ("members", "distinctMembers")
+_NEGATIVE = ("sourceIndividual", "assertionProperty", "targetIndividual", "targetValue")
+_NEVER = ("bottomObjectProperty", "bottomDataProperty")
 
 
 def axioms_of(graph: Graph) -> Iterator[owl.Axiom]:
@@ -88,7 +90,7 @@ def _typed(graph: Graph, subject: Constant, of: Constant) -> owl.Axiom | None:
             return owl.Characteristic(_CHARACTERISTICS[word], graph.property(subject))
     if of.kind == Kind.IRI and of.text == SWRL + "Imp":
         return implication(graph, subject)
-    if of.kind == Kind.IRI and of.text.startswith(RESERVED):
+    if of.kind == Kind.IRI and of.text.startswith(RESERVED) and of.text != NOTHING:
         return None
     return owl.ClassAssertion(subject, graph.expression(of))
 
@@ -104,8 +106,7 @@ def _unsaid_type(graph: Graph, subject: Constant, word: str) -> owl.Axiom:
         for member in graph.members(members)
     )
     if word == "NegativePropertyAssertion":
-        words = ("sourceIndividual", "assertionProperty", "targetIndividual", "targetValue")
-        parts = tuple(found for at in words for found in graph.objects(subject, OWL + at))
+        parts = tuple(found for at in _NEGATIVE for found in graph.objects(subject, OWL + at))
     return owl.Unsaid(word, parts, UNSAID_TYPES[word])
 
 
@@ -155,6 +156,10 @@ def _owl(graph: Graph, subject: Constant, word: str, object_: Constant) -> owl.A
     """Axioms with a predicate of OWL that has no reader of its own; all others belong to expressions or annotate."""
     if word in UNSAID:
         return _unsaid(graph, subject, word, object_)
+    if word in _NEVER:
+        return owl.PropertyAssertion(owl.Property(OWL + word), subject, object_)
+    if word in _NEGATIVE:
+        return _negative(graph, subject, word, object_)
     if subject.kind != Kind.IRI or graph.has_type(subject, DATATYPE):
         return None
     if word in DEFINING:
@@ -179,6 +184,16 @@ def _unsaid(graph: Graph, subject: Constant, word: str, object_: Constant) -> ow
         return owl.Unsaid("HasKey", (graph.expression(subject), *keys), UNSAID[word])
     name = {"propertyDisjointWith": "DisjointWith", "sameAs": "SameAs"}.get(word, "DifferentFrom")
     return owl.Unsaid(name, (subject, object_), UNSAID[word])
+
+
+def _negative(graph: Graph, subject: Constant, word: str, object_: Constant) -> owl.Axiom | None:
+    """A negative property assertion that nobody calls so, once: at the first triple of the words that make it."""
+    if graph.has_type(subject, OWL + "NegativePropertyAssertion"):
+        return None
+    first = next(at for at in _NEGATIVE if graph.objects(subject, OWL + at))
+    if (word, object_) != (first, graph.objects(subject, OWL + first)[0]):
+        return None
+    return _unsaid_type(graph, subject, "NegativePropertyAssertion")
 
 
 def _word(iri: str) -> str:

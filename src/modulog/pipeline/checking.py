@@ -16,6 +16,8 @@ from modulog.language.checks import verify
 from modulog.language.model import Program
 from modulog.language.parser import parse_file
 from modulog.language.printer import print_predicate
+from modulog.language.reading import full_name
+from modulog.language.triples import VIEWS, TripleViews
 from modulog.pipeline.configuration import AVAILABLE_NOW, PREDICATE, Configuration, Sink, Source
 from modulog.pipeline.files import is_here, local_files
 from modulog.pipeline.kinds import KEYS, SINK_KEYS, SOURCE_KEYS
@@ -40,7 +42,28 @@ def check(configuration: Configuration) -> Checked:
     checker.check()
     if checker.mistakes:
         raise PipelineError(checker.mistakes)
-    return Checked(configuration, checker.program, tuple(checker.files))
+    return Checked(checker.configuration, checker.program, tuple(checker.files))
+
+
+def _written_out(configuration: Configuration, program: Program) -> Configuration:
+    """The configuration with the prefixes of the program in names of predicates written out."""
+
+    def full(name: str) -> str:
+        return full_name(name, program.prefixes, program.base)
+
+    sources = tuple(
+        replace(
+            source,
+            predicate=full(source.predicate) if source.predicate else source.predicate,
+            map={full(name): columns for name, columns in source.map.items()} if source.map else source.map,
+        )
+        for source in configuration.sources
+    )
+    sinks = tuple(
+        replace(sink, predicates=tuple(map(full, sink.predicates))) if sink.predicates else sink
+        for sink in configuration.sinks
+    )
+    return replace(configuration, sources=sources, sinks=sinks)
 
 
 def mistakes_of(configuration: Configuration) -> list[str]:
@@ -79,6 +102,7 @@ class _Checker:
         self.unknown |= self.configuration.unknown
         self._values()
         self._rules()
+        self.configuration = _written_out(self.configuration, self.program)
         for number, source in enumerate(self.configuration.sources):
             self._source(number, source)
         self._store()
@@ -251,10 +275,16 @@ class _Checker:
     def _sink_predicates(self, number: int, sink: Sink) -> None:
         known = self.arities.keys() | self.filled
         for name in sink.predicates or ():
-            if name not in known and not (self.any_names and name.startswith("<")):
+            if name not in known and not self._may_follow(name):
                 near = get_close_matches(name, known, n=1, cutoff=0.5)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 self._wrong(f"there is no predicate {name}{hint}", "sink", number, "predicates")
+
+    def _may_follow(self, name: str) -> bool:
+        """Whether triples, loaded or derived, may give a predicate facts that nothing names."""
+        if name in {view.name for view in VIEWS}:
+            return self.any_names or any(known.startswith("<") for known in self.arities)
+        return name.startswith("<") and (self.any_names or bool(TripleViews.of(self.program).made))
 
     def _sink_path(self, number: int, path: Path) -> None:
         if path.exists() and not path.is_dir():

@@ -15,6 +15,7 @@ from modulog.formats import rdf_writing
 from modulog.formats.exporting import part_names
 from modulog.formats.files import BAD_RECORDS
 from modulog.language.model import Predicate
+from modulog.language.triples import VIEWS
 from modulog.naming import view_names
 from modulog.pipeline.configuration import PREDICATE, SINK_FORMATS, Sink
 
@@ -29,7 +30,7 @@ def write_sink(
 ) -> tuple[dict[str, int], tuple[str, ...]]:
     """Write the predicates of a sink that changed, all if nothing of it is known; answers the rows of what was written, and all its parts."""
     parts = _parts(sink, predicates_of(sink, reasoner))
-    wanted = [p for p in parts if known is None or p.name in changed]
+    wanted = [p for p in parts if known is None or p.name in changed or (changed and p in VIEWS)]
     stale = [name for name in known or () if name not in parts.values()]
     if sink.table is not None:
         written = {parts[p]: _write_table(reasoner, spark, p, parts[p]) for p in wanted}
@@ -44,7 +45,7 @@ def predicates_of(sink: Sink, reasoner: Reasoner) -> list[Predicate]:
     """The predicates that a sink takes: those it names, those that the program gives out, or all."""
     program = reasoner.program
     named = sink.predicates or (*program.outputs, *(directive.predicate for directive in program.exports))
-    return [p for p in reasoner.predicates() if not named or p.name in named]
+    return reasoner.named(named) if named else reasoner.predicates()
 
 
 def _parts(sink: Sink, predicates: Sequence[Predicate]) -> dict[Predicate, str]:

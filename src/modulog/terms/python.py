@@ -27,7 +27,12 @@ from modulog.terms.model import Constant, Kind
 
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*(--(ltr|rtl))?")
-_BLANK = re.compile(r"[\w:](?:[\w:.\-\u00b7]*[\w:\-\u00b7])?")
+_LABEL = (  # what Turtle allows where a label begins, which is more than letters, and colons, which programs may have made
+    r"\w:\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
+    r"\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_INNER = _LABEL + r"\-\u00b7\u0300-\u036f\u203f\u2040"
+_BLANK = re.compile(f"[{_LABEL}](?:[{_INNER}.]*[{_INNER}])?")
 
 
 @dataclass(frozen=True, slots=True, order=True)

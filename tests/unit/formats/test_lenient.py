@@ -86,6 +86,7 @@ def test_rows_of_parquet_that_lack_a_value(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
 def test_what_fails_sets_nothing_aside(tmp_path: Path) -> None:
     (tmp_path / "edge.csv").write_text("a,b\nc\n")
     (tmp_path / "wide.parquet").write_text("nothing")

@@ -11,6 +11,7 @@ import pytest
 from modulog.errors import DataError, ParseError, Position, UnsafeRuleError
 from modulog.language.model import Atom, Comparison, Directive, Negation, Predicate, Program, Rule, Variable
 from modulog.language.parser import parse_file, parse_program, parse_query
+from modulog.language.printer import print_program
 from modulog.terms.model import Constant, Kind
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -282,3 +283,23 @@ def test_lark_is_imported_by_the_first_parse_only() -> None:
 
     code = "import sys, modulog.language.parser, modulog.language.checks; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+
+
+def test_standard_prefixes_need_no_declaration() -> None:
+    program = parse_program(
+        'rdfs:label(?x, "a"^^xsd:token) :- skos:broader(?x, owl:Thing), rdf:type(?x, ?c) .'
+    )
+    assert {p.name for p in program.predicates()} >= {f"<{RDFS}label>"} and program.prefixes == ()
+    assert parse_program(print_program(program)) == program
+    assert parse_query("rdfs:label(?x, _)")[0].predicate.name == f"<{RDFS}label>"  # type: ignore[union-attr]
+
+
+def test_a_declaration_takes_the_place_of_a_standard_prefix() -> None:
+    program = parse_program("rdfs:p(a) . @prefix rdfs: <u:> . rdfs:p(a) .")
+    assert [fact.predicate.name for fact in program.facts] == [f"<{RDFS}p>", "<u:p>"]
+    assert parse_program(print_program(program)) == program
+    query = parse_query("rdfs:p(?x)", prefixes=program.prefixes)
+    assert query[0].predicate.name == "<u:p>"  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ import pytest
 
 from modulog import Pipeline
 from modulog.errors import DataError, PipelineError
-from modulog.pipeline import Sink, Source
+from modulog.pipeline import Sink, Source, checking
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) .\nold(?x) :- age(?x, ?a), ?a > 60 .\n"
 
@@ -410,6 +410,25 @@ def test_triples_may_have_any_predicate(folder: Path) -> None:
     sink = '[[sink]]\npath = "out"\npredicates = ["<urn:other>"]\n'
     assert mistakes(folder, HEAD + sink) == ["pipeline.toml:5: there is no predicate <urn:other>"]
     made(folder, HEAD + '[[source]]\npath = "facts.nt"\n' + sink).check()
+
+
+def test_names_have_the_prefixes_of_the_rules(folder: Path) -> None:
+    (folder / "rules.rls").write_text("@prefix e: <urn:> . e:q(?x) :- e:p(?x, ?y) .\n")
+    text = '[[source]]\npath = "edge.csv"\npredicate = "e:p"\n[[sink]]\npath = "out"\npredicates = ["e:q", "triple"]\n'
+    checked = checking.check(made(folder, HEAD + text).configuration)
+    assert checked.configuration.sources[0].predicate == "<urn:p>"
+    assert checked.configuration.sinks[0].predicates == ("<urn:q>", "triple")
+    assert mistakes(folder, HEAD + text.replace("e:q", "e:r")) == [
+        "pipeline.toml:8: there is no predicate <urn:r>; did you mean <urn:q>?"
+    ]
+    (folder / "rules.rls").write_text("q(?x) :- p(?x, ?y) .\n")
+    plain = text.replace("e:", "")
+    assert mistakes(folder, HEAD + plain) == ["pipeline.toml:8: there is no predicate triple"]
+
+
+def test_sinks_may_name_what_only_triples_derive(folder: Path) -> None:
+    (folder / "rules.rls").write_text("triple(?y, ?p, ?x) :- edge(?x, ?y), of(?p) .\n")
+    made(folder, HEAD + '[[sink]]\npath = "out"\npredicates = ["<urn:p>"]\n').check()
 
 
 def test_batches_and_streams_may_have_no_files_yet(folder: Path) -> None:

@@ -135,6 +135,10 @@ class LocalEngine:
     def count(self, expr: p.Expr) -> int:
         if isinstance(expr, p.Project) and expr.how == "keep":
             return self.count(expr.child)
+        if isinstance(expr, p.Union):
+            return sum(map(self.count, expr.parts))
+        if isinstance(expr, p.Extend) and not isinstance(expr.value, p.Compute):
+            return self.count(expr.child)
         if isinstance(expr, p.Read) and None not in expr.args and expr.except_from is None:
             if len(expr.variables) == len(expr.args):
                 return expr.relation.size(expr.version)

@@ -29,7 +29,7 @@ from modulog.engines.local.multiway import MultiwayJoin, variable_order
 from modulog.engines.local.readers import LayerReader, Reader
 from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.runs import Run, places
-from modulog.engines.local.table import LocalTable
+from modulog.engines.local.table import LocalTable, VirtualTable
 from modulog.kernels import packing
 from modulog.kernels.types import Integers, Mask
 
@@ -315,8 +315,9 @@ class Compiler:
                 first = expr.parts[0].variables
                 return Concatenate(tuple(self.in_order(part, first) for part in expr.parts))
             case p.Rows():
-                assert isinstance(expr.table, LocalTable)
-                return Given(expr.table, expr.variables)
+                table = expr.table.listed() if isinstance(expr.table, VirtualTable) else expr.table
+                assert isinstance(table, LocalTable)
+                return Given(table, expr.variables)
             case p.Multiway():
                 chosen = variable_order(expr.reads, expr.variables)
                 if expr.order:

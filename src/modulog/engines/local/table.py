@@ -49,6 +49,13 @@ class VirtualTable:
     def __len__(self) -> int:
         return self.pairs.count()
 
+    def listed(self) -> LocalTable:
+        """All of them in one table."""
+        pieces = list(self.pairs.scan())
+        return LocalTable(
+            self.columns, np.concatenate(pieces, axis=1) if pieces else np.empty((2, 0), np.int32)
+        )
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         for piece in self.pairs.scan():
             yield from LocalTable(self.columns, piece).batches()

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Observation
 
 from modulog.engines.backend import Signed
-from modulog.engines.protocol import Project, Read
+from modulog.engines.protocol import EXPLICIT, Project, Read, Work
 from modulog.engines.spark import keys, values
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.folders import Folder, file_uri, folder_of
@@ -59,6 +59,7 @@ def export(
         raise DataError(f'facts are not written as "{format}"; choose one of: {", ".join(FORMATS)}')
     predicates = sayable(list(facts)) if format in rdf_writing.FORMATS else list(facts)
     names = part_names(predicates, format)
+    facts = {p: _as_read(backend.engine, facts[p]) for p in predicates}
     rows = {p: _read(facts[p]).relation.size("all") for p in predicates}
     place = folder_of(backend.spark, folder)
     for predicate in predicates:
@@ -116,6 +117,18 @@ def _write_here(
 def _pieces(ids: np.ndarray) -> Iterator[np.ndarray]:
     for start in range(0, ids.shape[1], ROWS):
         yield np.ascontiguousarray(ids[:, start : start + ROWS])
+
+
+def _as_read(engine: SparkEngine, expr: Project) -> Project:
+    """The facts of a predicate as those of one relation; if they are some facts of another, or lie in several, in a new one."""
+    if isinstance(expr.child, Read) and len(expr.child.variables) == len(expr.child.args):
+        return expr
+    relation = engine.relation("exported", len(expr.args))
+    engine.run([Work(relation, expr, EXPLICIT)])
+    relation.derive()
+    relation.merge()
+    names = tuple(f"c{j}" for j in range(relation.arity))
+    return Project(Read(relation, names), names, "keep")
 
 
 def _read(expr: Project) -> Read:
