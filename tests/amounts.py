@@ -19,5 +19,5 @@ def amount(quick: int, long: int) -> int:
 
 
 def base_seed(config: pytest.Config) -> int:
-    """The seed that the header of the run shows, as a number."""
+    """The seed that the end of the run shows, as a number."""
     return random.Random(config.getoption("--hypothesis-seed")).randrange(2**31)

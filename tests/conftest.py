@@ -1,8 +1,9 @@
 """What all tests share: the engines to run on, Hypothesis profiles, the folder of real data.
 
-`--engines=local,spark` runs every test that takes the fixture `engine` once on each of them.
+`--engines=local,spark` runs every test that takes the fixture `engine` once on each of them. `--spark-settings=shipped` gives the session of
+Spark that tests share what a session of users has, instead of what is quick on tiny data.
 
-Random programs and values come from one seed, which the header of a run shows; `--hypothesis-seed` gives another. The profile `quick`, that of
+Random programs and values come from one seed, which the end of a run shows; `--hypothesis-seed` gives another. The profile `quick`, that of
 `make test`, always has the same seed and few examples, so that a failure has to do with what was changed. Every other profile draws a seed anew.
 The environment variable `HYPOTHESIS_PROFILE` names the profile; `amounts.py` tells tests which one it is.
 """
@@ -35,6 +36,7 @@ SEED = "2024"  # of the quick profile
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engines", default="local", help="engines to test, separated by commas: local,spark")
+    parser.addoption("--spark-settings", default="quick", choices=["quick", "shipped"])
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -45,10 +47,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.hypothesis_seed = drawn if LONG else SEED
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    seed = config.getoption("--hypothesis-seed")
-    return (
-        f"engines: {config.getoption('--engines')}; hypothesis: profile {PROFILE}, --hypothesis-seed={seed}"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    seed, engines = config.getoption("--hypothesis-seed"), config.getoption("--engines")
+    terminalreporter.write_line(
+        f"engines: {engines}; hypothesis: profile {PROFILE}, --hypothesis-seed={seed}"
     )
 
 

@@ -26,13 +26,20 @@ def asks_a_clock(node: ast.AST, timed: set[str]) -> bool:
     return False
 
 
-def bound(node: ast.AST) -> tuple[list[ast.expr], ast.expr | None]:
-    """The targets of an assignment, and what they are given."""
-    if isinstance(node, ast.Assign):
-        return node.targets, node.value
-    if isinstance(node, ast.AnnAssign | ast.AugAssign):
-        return [node.target], node.value
-    return [], None
+def given(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Names, and what they are given: variables, lists something is added to, functions that return something."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                yield from ((n.id, value) for t in targets for n in ast.walk(t) if isinstance(n, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield name, value
+            case ast.AugAssign(target=ast.Name(id=name), value=value):
+                yield name, value
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]):
+                yield name, value
+            case ast.FunctionDef(name=name):
+                yield from ((name, r.value) for r in ast.walk(node) if isinstance(r, ast.Return) and r.value)
 
 
 def timed_names(tree: ast.AST) -> set[str]:
@@ -40,10 +47,7 @@ def timed_names(tree: ast.AST) -> set[str]:
     timed: set[str] = set()
     while True:
         before = len(timed)
-        for node in ast.walk(tree):
-            targets, value = bound(node)
-            if value is not None and asks_a_clock(value, timed):
-                timed |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+        timed |= {name for name, value in given(tree) if asks_a_clock(value, timed)}
         if len(timed) == before:
             return timed
 
@@ -69,6 +73,7 @@ def test_no_test_asserts_seconds(path: Path) -> None:
         ("import time\nbegan = time.monotonic()\ntook = time.monotonic() - began\nassert took < 1", [4]),
         ("times = []\nend = time.time() + 9\nwhile time.time() < end:\n    work()", [3]),
         ("took: float = process_time()\nlimit = took * 2\nif limit > 3:\n    fail()", [3]),
+        ("def best():\n    times.append(time.time() - a)\n    return min(times)\nassert best() < 1", [4]),
         ("assert statistics.time == 3\nfor event in log:\n    assert event['seconds'] >= 0", []),
     ],
 )

@@ -70,6 +70,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
         command,
         capture_output=True,
         text=True,
+        timeout=600,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
     )
     assert done.returncode == 0, done.stderr

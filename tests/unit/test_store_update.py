@@ -343,7 +343,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     command = [sys.executable, str(HERE / "killed_updater.py"), str(tmp_path), str(amount(30, 2))]
     paths = [str(HERE), str(HERE.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=env)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert seen["mixtures"] == 0
