@@ -43,8 +43,10 @@ UPDATES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(
     ("program", "options", "updates"),
-    [(PROGRAM, {}, UPDATES), (CHAIN, {"modules": "off", "maintenance": "dredc"}, UPDATES[1:])],
-    ids=["modules", "dredc"],
+    [
+        pytest.param(PROGRAM, {}, UPDATES, id="modules", marks=pytest.mark.long),
+        pytest.param(CHAIN, {"modules": "off", "maintenance": "dredc"}, UPDATES[1:], id="dredc"),
+    ],
 )
 def test_updates_equal_the_local_engine(
     spark: Any, program: str, options: dict[str, Any], updates: list[tuple[dict[str, Any], dict[str, Any]]]
@@ -78,6 +80,7 @@ STORIES = [
 ]
 
 
+@pytest.mark.partitions
 @pytest.mark.parametrize(("seed", "local_limit", "updates", "modules", "maintenance"), STORIES)
 def test_random_programs_with_updates(
     spark: Any, seed: int, local_limit: int, updates: int, modules: str, maintenance: str
@@ -93,7 +96,13 @@ same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
 SHARED = SYMMETRIC + "same(?x, ?y) :- hint(?x, ?z), same(?z, ?y) ."
 
 
-@pytest.mark.parametrize("program", [SYMMETRIC, SHARED], ids=["alone", "beside other recursion"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(SYMMETRIC, id="alone"),
+        pytest.param(SHARED, id="beside other recursion", marks=pytest.mark.long),
+    ],
+)
 def test_components_that_are_not_gathered(spark: Any, program: str) -> None:
     """With a limit of one edge components are found, and told apart, by Spark alone."""
     chain = [(str(i), str(i + 1)) for i in range(6)]

@@ -14,7 +14,7 @@ from strategies import Case, cases, text
 from values import rows_of_python, rows_to_python
 
 # Random programs have empty predicates and Cartesian bodies.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.partitions]
 
 
 def agree(case: Case, spark: Any, local_limit: int) -> None:
