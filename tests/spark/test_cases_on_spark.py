@@ -38,7 +38,7 @@ def case(folder: Path) -> Any:
     return pytest.param(folder, id=folder.name, marks=[] if folder.name in ON_THE_DRIVER else marks)
 
 
-@pytest.mark.parametrize("folder", map(case, RESULTS))
+@pytest.mark.parametrize("folder", [case(folder) for folder in RESULTS])
 def test_results(folder: Path, spark: Any) -> None:
     limit = 0 if folder.name in (*WHOLLY_ON_SPARK, *LONG_ON_SPARK) else LOCAL_LIMIT
     with Reasoner(program_of(folder), spark=spark, local_limit=limit) as reasoner:

@@ -71,7 +71,7 @@ def test_updates_equal_the_local_engine(
 
 # (seed, facts that the driver may take, updates, modules, maintenance): all on Spark; all on the driver; back and forth between them.
 STORIES = [
-    (1, 0, 2, "auto", "auto"),
+    pytest.param(1, 0, 2, "auto", "auto", marks=pytest.mark.long),
     (3, 100_000, 6, "auto", "auto"),
     (4, 100_000, 6, "off", "dred"),
     (7, 100_000, 6, "auto", "recompute"),
@@ -96,13 +96,8 @@ same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
 SHARED = SYMMETRIC + "same(?x, ?y) :- hint(?x, ?z), same(?z, ?y) ."
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param(SYMMETRIC, id="alone"),
-        pytest.param(SHARED, id="beside other recursion", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("program", [SYMMETRIC, SHARED], ids=["alone", "beside other recursion"])
 def test_components_that_are_not_gathered(spark: Any, program: str) -> None:
     """With a limit of one edge components are found, and told apart, by Spark alone."""
     chain = [(str(i), str(i + 1)) for i in range(6)]

@@ -180,6 +180,7 @@ def test_taken_up_from_a_checkpoint(spark: Any, tmp_path: Path, monkeypatch: pyt
     assert found == rows(materialised(rules, FACTS))
 
 
+@pytest.mark.long
 def test_the_report_has_a_count_for_every_rule(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "rules.rls").write_text(LAYERS + PATHS)
     sources = []
