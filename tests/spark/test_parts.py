@@ -26,6 +26,7 @@ def adaptive(spark: Any) -> Iterator[None]:
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.shuffle.partitions": "200",
         "spark.sql.adaptive.advisoryPartitionSizeInBytes": "1m",
+        "spark.sql.adaptive.coalescePartitions.minPartitionSize": "1m",
     }
     before = {name: spark.conf.get(name) for name in changed}
     for name, value in changed.items():
