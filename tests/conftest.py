@@ -24,7 +24,7 @@ from amounts import LONG, PROFILE  # noqa: E402
 
 SLOW_STARTERS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
-    "long", deadline=None, print_blob=True, max_examples=100, suppress_health_check=SLOW_STARTERS
+    "long", deadline=None, print_blob=True, max_examples=75, suppress_health_check=SLOW_STARTERS
 )
 # Failures of earlier runs are not tried again: every run of the quick profile does the same.
 settings.register_profile("quick", settings.get_profile("long"), max_examples=25, database=None)

@@ -24,7 +24,7 @@ from values import rows_to_python
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 MODES = [("off", "auto"), ("auto", "auto"), ("off", "dredc"), ("off", "dred"), ("auto", "recompute")]
-PROGRAMS, CHUNKS = amount(120, 480), 4
+PROGRAMS, CHUNKS = amount(120, 240), 4
 
 
 def reasoner(it: Story, engine: str, modules: str, how: str, decompose: str, order: int) -> Reasoner:

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 HOWS = ("auto", "dred", "dredc", "recompute")
 MODES = [(modules, how) for how in HOWS for modules in ("auto", "off")]
-PROGRAMS, CHUNKS = amount(128, 1040), 8  # random programs with modules, and the tests that share them
+PROGRAMS, CHUNKS = amount(128, 520), 8  # random programs with modules, and the tests that share them
 
 
 def changed(facts: Facts, update: Update) -> Facts:
@@ -181,7 +181,7 @@ def test_programs_with_modules(
 def test_programs_with_compact_storage(chunk: int, request: pytest.FixtureRequest) -> None:
     """Closures, components and views are represented wherever they can be, whatever maintains the rest; every other program is decomposed, too."""
     base = base_seed(request.config) + 5_000
-    for n in range(chunk, amount(48, 240), 4):
+    for n in range(chunk, amount(48, 120), 4):
         it = story(base + n)
         expected, decompose = truths(it), ("auto", "all")[n // 4 % 2]
         for how in {"auto", ("dred", "dredc", "recompute")[n % 3]}:
@@ -278,7 +278,7 @@ def test_a_failed_update_changes_nothing(
     """All facts and everything kept beside them are as before, and the same update succeeds afterwards."""
     monkeypatch.setattr(support, "TRIES", -1)
     struck = 0
-    for n in range(amount(16, 48)):
+    for n in range(amount(16, 32)):
         it = story(base_seed(request.config) + 10_000 + n, updates=4)
         modules, how = MODES[n % len(MODES)]
         chance, expected = random.Random(n), truths(it)

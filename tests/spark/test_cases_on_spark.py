@@ -19,12 +19,12 @@ from values import predicate_of, program_of, read_csv, rows_of_python
 CASES = Path(__file__).parents[1] / "cases"
 RESULTS = [f for f in sorted(CASES.iterdir()) if (f / "expected").is_dir()]
 WHOLLY_ON_SPARK = """
-    anonymous-negation arithmetic closure-self-support errata-e3 errata-h15 errata-h6 errata-s-loss errata-s9 imports set-difference several-heads unicode
+    anonymous-negation closure-self-support errata-e3 errata-h15 errata-h6 errata-s-loss errata-s9 imports set-difference several-heads unicode
 """.split()
-LONG_ON_SPARK = "access-control dominators errata-s19 package-dependencies".split()
+LONG_ON_SPARK = "errata-s19 package-dependencies".split()
 """The same, in `make test-long`."""
 ON_THE_DRIVER = """
-    csv-quoting file-formats iris-and-prefixes language-tags linear-closure-seeds negation-three-strata rdfox-all-classes rdfox-syntax skolem skos
+    arithmetic csv-quoting file-formats iris-and-prefixes language-tags linear-closure-seeds negation-three-strata rdfox-all-classes rdfox-syntax skolem skos
 """.split()
 
 # Cases about empty predicates and products are warned about.

@@ -64,7 +64,7 @@ def no_space(bytes_: int) -> Iterator[None]:
 @pytest.mark.more
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """One process writes two states in turn, and is killed before this step or that; another looks what is there."""
-    command = [sys.executable, str(HERE / "killed_writer.py"), str(tmp_path), str(amount(10, 1))]
+    command = [sys.executable, str(HERE / "killed_writer.py"), str(tmp_path), str(amount(10, 2))]
     paths = [str(HERE), str(HERE.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         command,
@@ -77,7 +77,7 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
     seen = json.loads(done.stdout)
     assert seen["mixtures"] == 0
     assert min(seen.pop(name) for name in ("old", "new", "first", "none")) > 0, "both states were found"
-    assert seen["unfinished"] > amount(5, 50), "writers were killed in the midst of their work"
+    assert seen["unfinished"] > amount(5, 20), "writers were killed in the midst of their work"
 
 
 def test_readers_of_the_old_state_are_not_disturbed(tmp_path: Path) -> None:

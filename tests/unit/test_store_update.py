@@ -121,7 +121,7 @@ def test_random_updates(
         monkeypatch.setattr(journal, "SHARE", 0)
         monkeypatch.setattr(changes, "SHARE", 0)
     base = base_seed(request.config)
-    for seed in range(base + chunk, base + amount(16, 80), 4):
+    for seed in range(base + chunk, base + amount(16, 40), 4):
         it = story(seed, updates=5)
         folder = tmp_path / str(seed)
         memory, facts = Reasoner(text(it.case.rules)), it.case.facts
@@ -340,7 +340,7 @@ def test_another_writer(store: Path) -> None:
 @pytest.mark.more
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """One process updates a store, and is killed before this step or that; another looks which state is there."""
-    command = [sys.executable, str(HERE / "killed_updater.py"), str(tmp_path), str(amount(30, 2))]
+    command = [sys.executable, str(HERE / "killed_updater.py"), str(tmp_path), str(amount(30, 5))]
     paths = [str(HERE), str(HERE.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=env)
