@@ -11,10 +11,11 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH" sh
 DEMO := $(RUN) examples/data-lineage/demo.sh
 TOUR := $(RUN) examples/supply-chain/demo.sh
 PYTEST := $(BIN)/python -m pytest -q
+LONG := HYPOTHESIS_PROFILE=long $(PYTEST)
 STEP := [1/1]
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo tour test test-local test-spark check format conformance bench bench-papers bench-spark clean
+.PHONY: help setup java demo tour test test-local test-spark test-long check format conformance bench bench-papers bench-spark clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,14 +46,18 @@ tour: $(STAMP) ## The command line without Spark: the supply chain of a company,
 	@echo '[2/2] the tour (about 15 seconds; ten more the first time, when kernels are compiled)'
 	@$(TOUR)
 
-test: test-local test-spark ## All tests
+test: test-local test-spark ## All tests but the long ones, the same in every run
 
 test-local: $(STAMP) ## Tests and doctests without Spark, then the kernels again as plain Python
-	$(PYTEST) -n $(WORKERS) --ignore=tests/spark
+	$(PYTEST) -n $(WORKERS) -m "not long" --ignore=tests/spark
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) tests/unit/kernels tests/unit/terms -W ignore::RuntimeWarning
 
 test-spark: $(STAMP) ## Tests of the Spark engine, in two sessions; skipped where there is no Java
-	$(PYTEST) -n 2 --dist worksteal tests/spark
+	$(PYTEST) -n 2 --dist worksteal -m "not long" tests/spark
+
+test-long: $(STAMP) ## Long tests, more random programs, Spark as users have it; other programs in every run
+	$(LONG) -n $(WORKERS) -m "long or hypothesis or more" --ignore=tests/spark
+	$(LONG) -n 2 --dist worksteal -m "long or partitions" --spark-settings=shipped tests/spark
 
 check: $(STAMP) ## Format, lint, types, import directions, spelling
 	$(BIN)/ruff format --check .

@@ -1,12 +1,15 @@
 """What all tests share: the engines to run on, Hypothesis profiles, the folder of real data.
 
-`--engines=local,spark` runs every test that takes the fixture `engine` once on each of them. The environment variable
-`HYPOTHESIS_PROFILE` chooses a profile; the header of a run says which one it was and which seed to give to repeat it.
+`--engines=local,spark` runs every test that takes the fixture `engine` once on each of them. `--spark-settings=shipped` gives the session of
+Spark that tests share what a session of users has, instead of what is quick on tiny data.
+
+Random programs and values come from one seed, which the end of a run shows; `--hypothesis-seed` gives another. The profile `quick`, that of
+`make test`, always has the same seed and few examples, so that a failure has to do with what was changed. Every other profile draws a seed anew.
+The environment variable `HYPOTHESIS_PROFILE` names the profile; `amounts.py` tells tests which one it is.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import sys
 from pathlib import Path
@@ -17,32 +20,37 @@ from hypothesis import HealthCheck, Phase, settings
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+from amounts import LONG, PROFILE  # noqa: E402
+
 SLOW_STARTERS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
-    "dev", deadline=None, print_blob=True, max_examples=40, suppress_health_check=SLOW_STARTERS
+    "long", deadline=None, print_blob=True, max_examples=75, suppress_health_check=SLOW_STARTERS
 )
-settings.register_profile("ci", settings.get_profile("dev"), max_examples=300)
-settings.register_profile("deep", settings.get_profile("dev"), max_examples=5000)
-settings.register_profile("unshrunk", settings.get_profile("ci"), phases=[Phase.explicit, Phase.generate])
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
+# Failures of earlier runs are not tried again: every run of the quick profile does the same.
+settings.register_profile("quick", settings.get_profile("long"), max_examples=25, database=None)
+settings.register_profile("deep", settings.get_profile("long"), max_examples=5000)
+settings.register_profile("unshrunk", settings.get_profile("long"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile(PROFILE)
+SEED = "2024"  # of the quick profile
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engines", default="local", help="engines to test, separated by commas: local,spark")
+    parser.addoption("--spark-settings", default="quick", choices=["quick", "shipped"])
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     # A seed that was chosen here can be printed before anything fails.
     if not config.getoption("--hypothesis-seed", None):
-        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+        drawn = str(random.SystemRandom().randrange(2**32))
+        config.option.hypothesis_seed = drawn if LONG else SEED
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    seed = config.getoption("--hypothesis-seed")
-    return (
-        f"engines: {config.getoption('--engines')}; hypothesis: profile {PROFILE}, --hypothesis-seed={seed}"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    seed, engines = config.getoption("--hypothesis-seed"), config.getoption("--engines")
+    terminalreporter.write_line(
+        f"engines: {engines}; hypothesis: profile {PROFILE}, --hypothesis-seed={seed}"
     )
 
 

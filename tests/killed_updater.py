@@ -1,20 +1,17 @@
-"""Kill a process that updates a store, again and again, and see what it leaves: `killed_updater.py FOLDER TIMES`.
+"""Kill a process that updates a store, before one step after another, and see what it leaves: `killed_updater.py FOLDER STRIDE`.
 
 A state is what a chain of edges with one number at its end implies; an update replaces the number by the next, and now and then lengthens the chain, so that
-changes are folded. Prints how many updates there were, how often there were unfinished files, and how often a state was not there as a whole.
+changes are folded. STRIDE 1 takes every step, 10 every tenth. Prints how many turns and updates there were, how often there were unfinished files, and how often a state was not there as a whole.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
-import time
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
-from random import Random
 
+from killed import killed
 from modulog import Reasoner
 from modulog.store.manifest import read_manifest
 
@@ -23,7 +20,7 @@ PROGRAM = """
     path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .
     now(?n) :- state(?n), path(?x, ?n) .
 """
-LENGTH = 30
+LENGTH, UPDATES = 30, 3
 
 
 def step(r: Reasoner, folder: Path) -> None:
@@ -36,10 +33,11 @@ def step(r: Reasoner, folder: Path) -> None:
     r.save(folder)
 
 
-def update_for_ever(folder: Path) -> None:
-    r = Reasoner.open(folder)
-    while True:
-        step(r, folder)
+def update(folder: Path) -> None:
+    """Some updates, one after the other."""
+    with Reasoner.open(folder) as r:
+        for _ in range(UPDATES):
+            step(r, folder)
 
 
 def state_of(folder: Path) -> int | None:
@@ -54,35 +52,28 @@ def state_of(folder: Path) -> int | None:
         return n if whole else None
 
 
-def main(folder: Path, times: int) -> None:
+def main(folder: Path, stride: int) -> None:
     store = folder / "store"
     r = Reasoner(PROGRAM)
     r.add("edge", [*((f"n{i}", f"n{i + 1}") for i in range(LENGTH)), (f"n{LENGTH}", 0)])
     r.add("state", [(0,)])
     r.save(store)
-    for _ in range(3):
-        began = time.monotonic()
-        with Reasoner.open(store) as opened:
-            step(opened, store)
-    longest = 3 * (time.monotonic() - began)  # a writer opens the store first
+    update(store)  # everything is loaded and compiled then
     seen = {"turns": 0, "updates": 0, "unfinished": 0, "mixtures": 0}
-    random, last = Random(2024), state_of(store)
-    for _ in range(times):
-        writer = os.fork()
-        if writer == 0:
-            update_for_ever(store)
-        time.sleep(random.uniform(0, longest))
-        os.kill(writer, signal.SIGKILL)
-        os.waitpid(writer, 0)
+    last = state_of(store)
+    for step_ in count(0, stride):
+        dead = killed(lambda: update(store), step_, store)
         named = {file.path for file in read_manifest(store).files()}
         seen["unfinished"] += {str(p.relative_to(store)) for p in store.rglob("*.parquet")} != named
         seen["turns"] += 1
         found = state_of(store)
-        if found is None or last is None or found < last:
+        if found is None or last is None or not last <= found <= last + UPDATES:
             seen["mixtures"] += 1
         else:
-            seen["updates"] += found > last
+            seen["updates"] += found - last
             last = found
+        if not dead:
+            break
     print(json.dumps(seen))
 
 

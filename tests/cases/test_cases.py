@@ -12,11 +12,14 @@ Expectations are written by hand and read by `values`, which types fields by the
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import combinations as combinations_of
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cases.switches import COMPUTING, PAIRS, UPDATING, Options, few
 from modulog import Reasoner
 from modulog.errors import ModulogError
 from values import Row, predicate_of, program_of, read_csv, rows_of_python, rows_to_python
@@ -25,17 +28,10 @@ HERE = Path(__file__).parent
 FOLDERS = sorted(p.parent for p in HERE.glob("*/program.*"))
 ERRORS = [f for f in FOLDERS if (f / "error.txt").exists()]
 RESULTS = [f for f in FOLDERS if f not in ERRORS]
-OPTIONS = [{"modules": "auto"}, {"modules": "off"}, {"modules": "auto", "storage": "compact"}]
-"""The switches of the reasoner that choose how facts are computed and kept."""
-UPDATING = [o | {"maintenance": how} for o in OPTIONS for how in ("auto", "dred", "dredc", "recompute")]
-"""With those that choose how they are brought up to date."""
-DECOMPOSED = {"modules": "off", "decompose": "all"}
-"""Every rule with two atoms or more along a hypertree decomposition."""
+UPDATES = [f for f in RESULTS if (f / "updates").is_dir()]
 
 # Cases about empty predicates and products are warned about.
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-by_name = pytest.mark.parametrize("folder", RESULTS, ids=lambda f: f.name)
 
 
 def loaded(folder: Path, options: dict[str, Any], engine: str) -> Reasoner:
@@ -59,13 +55,16 @@ def check(reasoner: Reasoner, folder: Path) -> None:
         assert len(found) == reasoner.count(predicate) == len(expected), predicate
 
 
-def named(options: dict[str, str]) -> str:
-    """The switches as the name of a test."""
-    return "-".join(f"{key}-{value}" for key, value in options.items())
+def case(folder: Path, options: Options, quick: Iterable[Options]) -> Any:
+    """A folder and switches as the parameters of a test, which takes long unless it is among the quick ones."""
+    switches = "-".join(f"{key}-{value}" for key, value in options.items()) or "default"
+    marks = () if options in quick else pytest.mark.long
+    return pytest.param(folder, options, id=f"{folder.name}-{switches}", marks=marks)
 
 
-@by_name
-@pytest.mark.parametrize("options", [*OPTIONS, DECOMPOSED], ids=named)
+@pytest.mark.parametrize(
+    ("folder", "options"), [case(folder, options, PAIRS) for folder in RESULTS for options in COMPUTING]
+)
 def test_results(folder: Path, options: dict[str, str], engine: str) -> None:
     check(loaded(folder, options, engine), folder / "expected")
 
@@ -82,8 +81,10 @@ def play(folder: Path, options: dict[str, str], engine: str) -> None:
         check(reasoner, step / "expected")
 
 
-@pytest.mark.parametrize("options", [*UPDATING, DECOMPOSED], ids=named)
-@pytest.mark.parametrize("folder", [f for f in RESULTS if (f / "updates").is_dir()], ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    ("folder", "options"),
+    [case(f, options, [*few(n)]) for n, f in enumerate(UPDATES) for options in UPDATING],
+)
 def test_updates(folder: Path, options: dict[str, str], engine: str) -> None:
     play(folder, options, engine)
 
@@ -107,3 +108,20 @@ def test_folder_is_complete(folder: Path) -> None:
     for step in folder.glob("updates/*"):
         assert list(step.glob("expected/*.csv"))
         assert list(step.glob("add/*.csv")) or list(step.glob("delete/*.csv"))
+
+
+# ---- Which switches are tried
+
+
+def values_of_two(combinations: Iterable[Options]) -> set[tuple[str, str, str, str]]:
+    """What any two switches of the combinations say together; nothing if they are left alone."""
+    names = sorted({name for options in UPDATING for name in options})
+    pairs = list(combinations_of(names, 2))
+    return {(a, o.get(a, ""), b, o.get(b, "")) for o in combinations for a, b in pairs}
+
+
+def test_any_two_values_of_switches_meet() -> None:
+    assert values_of_two(PAIRS) == values_of_two(COMPUTING)
+    for number in range(2):
+        assert values_of_two([*few(number), *few(number + 1)]) == values_of_two(UPDATING)
+        assert len({name for options in few(number) for name in options}) == 4

@@ -10,20 +10,21 @@ from math import inf
 
 import pytest
 
+from amounts import amount, base_seed
 from cyclic_programs import cyclic_story
 from instances import counts_of, facts_of, heads
 from module_programs import Story
 from modulog import Reasoner
 from modulog.modules import cross_node
 from modulog.planning import multiway, narrowing
-from properties.test_maintenance import apply, base_seed, held, strata_of, strike, truths
+from properties.test_maintenance import apply, held, strata_of, strike, truths
 from strategies import Facts
 from values import rows_to_python
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 MODES = [("off", "auto"), ("auto", "auto"), ("off", "dredc"), ("off", "dred"), ("auto", "recompute")]
-PROGRAMS, CHUNKS = 240, 8
+PROGRAMS, CHUNKS = amount(120, 240), 4
 
 
 def reasoner(it: Story, engine: str, modules: str, how: str, decompose: str, order: int) -> Reasoner:
@@ -60,6 +61,7 @@ def run(it: Story, expected: list[Facts], engine: str, modules: str, how: str, o
     return tables
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_cyclic_programs(
     engine: str, chunk: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -83,6 +85,7 @@ def test_cyclic_programs(
     assert tables > 10, "too few tables to show anything"
 
 
+@pytest.mark.more
 def test_a_failed_update_leaves_the_tables(request: pytest.FixtureRequest) -> None:
     """Whenever an update stops, facts and tables are as before, and the same update succeeds afterwards."""
     from modulog.engines.local.counters import LocalCounters
@@ -92,7 +95,7 @@ def test_a_failed_update_leaves_the_tables(request: pytest.FixtureRequest) -> No
     places = [(LocalEngine, "run"), (LocalEngine, "collect"), (PlainRelation, "derive")]
     places += [(PlainRelation, "begin"), (LocalCounters, "adjust")]
     base, struck, chance = base_seed(request.config), 0, random.Random(1)
-    for n in range(40):
+    for n in range(amount(20, 80)):
         it = cyclic_story(base + 5000 + n, updates=3)
         expected = truths(it)
         r = reasoner(it, "local", "off", "auto", "all", n)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from cases.test_cases import HERE, UPDATING, play
+from cases.switches import MAINTENANCE
+from cases.test_cases import HERE, play
 from instances import facts_of
 from modulog.engines.local.levels import Layer, held
 from modulog.engines.local.relation import PlainRelation
@@ -31,7 +32,7 @@ from modulog.planning.order_joins import order
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 Modes = set[tuple[str, str]]
-LISTED = [options for options in UPDATING if "storage" not in options]
+LISTED = [{"modules": modules, "maintenance": how} for modules in ("auto", "off") for how in MAINTENANCE]
 EVERY: Modes = {(o["modules"], o["maintenance"]) for o in LISTED}
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from cases.test_cases import DECOMPOSED, HERE, UPDATING, play
+from cases.switches import UPDATING
+from cases.test_cases import HERE, play
 from modulog.engines.protocol import Project, Version
 from modulog.maintenance.support import Support
 from modulog.modules import changes, seminaive
@@ -26,6 +27,8 @@ from modulog.planning.hypertree import HypertreeNode
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+DECOMPOSED = {"modules": "off", "decompose": "all"}
+"""Every rule with two atoms or more along a hypertree decomposition."""
 FOLDERS = sorted(folder.name.removeprefix("errata-") for folder in HERE.glob("errata-h*"))
 
 

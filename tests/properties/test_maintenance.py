@@ -14,6 +14,7 @@ from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
 import oracle
+from amounts import amount, base_seed
 from instances import closed, counts_of, facts_of, heads, transitive
 from module_programs import Story, story
 from modulog import Reasoner
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 HOWS = ("auto", "dred", "dredc", "recompute")
 MODES = [(modules, how) for how in HOWS for modules in ("auto", "off")]
-PROGRAMS, CHUNKS = 520, 20  # random programs with modules, and the tests that share them
+PROGRAMS, CHUNKS = amount(128, 520), 8  # random programs with modules, and the tests that share them
 
 
 def changed(facts: Facts, update: Update) -> Facts:
@@ -149,11 +150,7 @@ def run_story(
         check_memory(r)
 
 
-def base_seed(config: pytest.Config) -> int:
-    """The seed that the header of the run shows, as a number."""
-    return random.Random(config.getoption("--hypothesis-seed")).randrange(2**31)
-
-
+@pytest.mark.more
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_programs_with_modules(
     engine: str, chunk: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -179,11 +176,12 @@ def test_programs_with_modules(
                 raise
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("chunk", range(4))
 def test_programs_with_compact_storage(chunk: int, request: pytest.FixtureRequest) -> None:
     """Closures, components and views are represented wherever they can be, whatever maintains the rest; every other program is decomposed, too."""
     base = base_seed(request.config) + 5_000
-    for n in range(chunk, 120, 4):
+    for n in range(chunk, amount(48, 120), 4):
         it = story(base + n)
         expected, decompose = truths(it), ("auto", "all")[n // 4 % 2]
         for how in {"auto", ("dred", "dredc", "recompute")[n % 3]}:
@@ -272,6 +270,7 @@ ACCIDENTS: list[tuple[type, str]] = [
 ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("where", ACCIDENTS, ids=lambda w: f"{w[0].__name__}.{w[1]}")
 def test_a_failed_update_changes_nothing(
     where: tuple[type, str], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -279,7 +278,7 @@ def test_a_failed_update_changes_nothing(
     """All facts and everything kept beside them are as before, and the same update succeeds afterwards."""
     monkeypatch.setattr(support, "TRIES", -1)
     struck = 0
-    for n in range(24):
+    for n in range(amount(16, 32)):
         it = story(base_seed(request.config) + 10_000 + n, updates=4)
         modules, how = MODES[n % len(MODES)]
         chance, expected = random.Random(n), truths(it)

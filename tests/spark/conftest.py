@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-SETTINGS = {
+QUICK = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "1",
@@ -27,6 +27,17 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
 }
+"""One partition, and plans that Spark neither compiles nor changes: quick on tiny data."""
+
+SEVERAL = {
+    "spark.master": "local[2]",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.default.parallelism": "4",
+    "spark.sql.adaptive.coalescePartitions.minPartitionSize": "1b",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+}
+"""Beside the settings that users have: tiny data lies in several partitions, too."""
 
 # Programs on tiny data never warm the JVM up: the quick compiler alone is faster, and so is a simple collector. Processes that tests start inherit this.
 os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -47,8 +58,17 @@ def missing() -> str | None:
 collect_ignore_glob = [] if missing() is None else ["test_*.py"]
 
 
+def session_settings(config: pytest.Config) -> dict[str, str]:
+    """What the session has, by the option of the run."""
+    if config.getoption("--spark-settings") == "quick":
+        return QUICK
+    from modulog.engines.spark.session import SETTINGS
+
+    return {**SETTINGS, **SEVERAL}
+
+
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     """A session on two cores of this machine."""
     from pyspark.sql import SparkSession
 
@@ -56,7 +76,7 @@ def spark() -> Iterator[Any]:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("modulog tests")
-    for name, value in SETTINGS.items():
+    for name, value in session_settings(request.config).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 CASE = Path(__file__).parents[1] / "cases" / "family"
 PROGRAM = """
 from pathlib import Path
@@ -22,12 +24,13 @@ with Reasoner(Path(CASE) / "program.rls", engine="spark", local_limit=0, setting
 """
 
 
+@pytest.mark.long
 def test_two_workers() -> None:
     source = str(Path(__file__).parents[2] / "src")
     environment = {**os.environ, "PYTHONPATH": source, "PYSPARK_PYTHON": sys.executable}
     program = f"CASE = {str(CASE)!r}\n{PROGRAM}"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=300
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=1200
     )
     assert done.returncode == 0, done.stderr[-2000:]
     # Two executors and the driver.

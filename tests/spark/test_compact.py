@@ -89,6 +89,7 @@ def represented(reasoner: Reasoner) -> dict[str, str]:
     return {p.name: r.scheme for p, r in reasoner._facts.derived.items() if not r.listed}
 
 
+@pytest.mark.long
 def test_every_kind_on_the_executors(spark: Any) -> None:
     two = Two(spark, CLOSURES + READERS, local_limit=0)
     assert represented(two.spark) == SCHEMES

@@ -35,6 +35,7 @@ MORE = """
 SLOW = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.long
 @settings(SLOW, max_examples=2)
 @given(case=computing_cases())
 def test_executors_equal_the_oracle(spark: Any, case: Case) -> None:

@@ -51,7 +51,9 @@ def pair(spark: Any, folder: Path, arity: int, seed: int) -> SparkPair:
     return SparkPair(engine.relation("r", arity), table, SMALL, seed)
 
 
-@pytest.mark.parametrize("arity", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    "arity", [0, pytest.param(1, marks=pytest.mark.long), 2, pytest.param(3, marks=pytest.mark.long)]
+)
 def test_long_sequences(spark: Any, tmp_path: Path, arity: int) -> None:
     p = pair(spark, tmp_path, arity, seed=arity)
     p.schedule(p.facts(12))

@@ -40,6 +40,7 @@ def tables(engine: Any) -> int:
     return sum(kept.name.endswith(" node") for kept in engine.relations)
 
 
+@pytest.mark.long
 def test_equals_the_local_engine(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(narrowing, "FEWER", 0.0)
     options: dict[str, Any] = {"modules": "off", "decompose": "all"}

@@ -127,7 +127,7 @@ def test_an_example(make_engine: Make, test: Any) -> None:
     test(make_engine)
 
 
-@pytest.mark.parametrize("linear", [True, False])
+@pytest.mark.parametrize("linear", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_closure_by_rounds(make_engine: Make, linear: bool) -> None:
     edges = {(i, (i * 5 + 3) % 11) for i in range(9)} | {(3, 3), (7, 1)}
     inner(test_engine.test_a_closure_by_rounds)(make_engine, edges, linear)

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+from amounts import base_seed
 from modulog import Reasoner
 from modulog.errors import DataError
 from modulog.keeping import kept_relations
 from modulog.pipeline import committed
 from modulog.pipeline.checkpoints import Checkpoints
+from modulog.pipeline.run import STAGES
 from modulog.store.writing import Draft
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": SOURCE, "PYSPARK_PYTHON": sys.executable}
+PATIENCE = 1200
+"""Seconds after which a process hangs, on the busiest machine."""
 
 PROGRAM = """
     leads(?x, ?y) :- e(?x, ?y), ~closed(?y) .
@@ -242,83 +246,64 @@ def start(file: Path, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=told, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def events(folder: Path, past: int) -> Iterator[dict[str, Any]]:
-    """The events of the run after so many others, as they come."""
-    deadline, seen = time.monotonic() + 300, 0
-    while time.monotonic() < deadline:
-        logs = sorted((folder / "store" / "runs").glob("*.jsonl"))
-        if len(logs) > past:
-            lines = logs[past].read_text().splitlines(keepends=True)
-            for line in lines[seen:]:
-                if line.endswith("\n"):
-                    seen += 1
-                    yield json.loads(line)
-        time.sleep(0.02)
-    raise AssertionError("the run has stopped telling what it does")
+def killed_in(file: Path, stage: str, number: int) -> bool:
+    """Run a pipeline that is killed at a moment that is counted; False if it came to its end before that."""
+    here = Path(__file__).parent
+    paths = os.pathsep.join([SOURCE, str(here.parent)])
+    command = [sys.executable, str(here / "killed_run.py"), str(file), stage, str(number)]
+    done = subprocess.run(
+        command, env={**ENVIRONMENT, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr[-3000:]
+    return done.returncode != 0
 
 
+@pytest.mark.long
 def test_killed_runs(tmp_path: Path) -> None:
     """SIGKILL in a round, then while the store is written; the third run ends with the right result, while a fourth is refused."""
-    file, random = pipeline(tmp_path), Random(11)
-    first = start(file)
-    rounds = 0
-    for event in events(tmp_path, 0):
-        rounds += event["event"] == "round"
-        if rounds == 4:
-            break
-    time.sleep(random.uniform(0, 0.3))
-    first.kill()
-    first.communicate()
-    second = start(file)
-    for event in events(tmp_path, 1):
-        if event["event"] == "stage" and event["stage"] == "save":
-            break
-    time.sleep(random.uniform(0, 0.5))
-    second.kill()
-    second.communicate()
+    file = pipeline(tmp_path)
+    assert killed_in(file, "round", 5)
+    assert killed_in(file, "save", 5)
     last = start(file)
-    next(events(tmp_path, 2))
+    logs = tmp_path / "store" / "runs"
+    while len(list(logs.glob("*.jsonl"))) < 3 and last.poll() is None:
+        time.sleep(0.02)  # until it says that it has begun
     other = start(file)
-    _, said = other.communicate(timeout=60)
+    _, said = other.communicate(timeout=PATIENCE)
     assert other.returncode == 2
     assert f"another run is at work on this store (process {last.pid} of " in said and "since" in said
-    out, said = last.communicate(timeout=600)
+    out, said = last.communicate(timeout=PATIENCE)
     assert last.returncode == 0, said[-3000:]
     assert stored(tmp_path) == expected(tmp_path)
     assert {name: len(lines) for name, lines in written(tmp_path).items()} == {
         f"{name}.csv": len(stored(tmp_path)[name]) for name in ("path", "end")
     }
-    logs = [path.read_text() for path in sorted((tmp_path / "store" / "runs").glob("*.jsonl"))]
-    assert "up to round" in next(line for line in logs[1].splitlines() if '"resumed"' in line)
+    told = [path.read_text() for path in sorted(logs.glob("*.jsonl"))]
+    assert "up to round" in next(line for line in told[1].splitlines() if '"resumed"' in line)
     assert not (tmp_path / "store" / "checkpoint").exists() and "report" in out
     assert out.startswith("full run: a run that was killed goes on, with explicit facts and ")
 
 
-KILLS = int(os.environ.get("MODULOG_KILLS", "1"))
-"""How many runs are killed at random moments."""
+KILLS = int(os.environ.get("MODULOG_KILLS", "3"))
+"""How many runs are killed in any of their stages."""
 
 
-def test_killed_at_random_moments(tmp_path: Path) -> None:
-    """Full and incremental runs, each killed at any moment after its sources have changed; the last one ends with what follows from them."""
-    random, longest = Random(KILLS), 12.0
+@pytest.mark.long
+def test_killed_in_any_stage(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Full and incremental runs, each killed after its sources have changed; the last one ends with what follows from them."""
+    random = Random(base_seed(request.config))
     for number in range(KILLS + 1):
         file = pipeline(tmp_path, random.randrange(3, 6), local_limit=random.choice((0, 100_000)))
         file.write_text(f'mode = "incremental"\n{file.read_text()}')
-        began, run = time.monotonic(), start(file)
-        if number < KILLS:
-            time.sleep(random.uniform(1.0, longest))
-            run.kill()
-        _, said = run.communicate(timeout=600)
-        if run.returncode >= 0:  # nobody was quick enough to kill it
-            assert run.returncode == 0, said[-3000:]
-            assert stored(tmp_path) == expected(tmp_path)
-            longest = time.monotonic() - began
-    assert run.returncode == 0
+        stage, step = random.choice(("round", *STAGES)), random.randrange(1, 20)
+        if not killed_in(file, "never" if number == KILLS else stage, step):
+            assert stored(tmp_path) == expected(tmp_path), (stage, step)
     parts = {f"{name}.csv": len(stored(tmp_path)[name]) for name in ("path", "end")}
     assert {name: len(lines) for name, lines in written(tmp_path).items()} == parts
     assert not (tmp_path / "store" / "checkpoint").exists()
 
 
+@pytest.mark.long
 def test_lost_executor(tmp_path: Path) -> None:
     """On two workers, one executor dies while a round is evaluated."""
     file = pipeline(tmp_path, 4)
@@ -330,7 +315,7 @@ def test_lost_executor(tmp_path: Path) -> None:
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     facts = sum(map(len, expected(tmp_path).values())) + 1
@@ -347,7 +332,7 @@ def test_a_small_change_needs_no_spark(spark: Any, tmp_path: Path) -> None:
     Pipeline.from_file(file).run(spark=spark)
     edges = (tmp_path / "edge.csv").read_text()
     (tmp_path / "edge.csv").write_text(edges.replace("a3,a1\n", "a9,a0\n"))
-    out, said = (run := start(file, JAVA_HOME=str(tmp_path / "none"), PATH="")).communicate(timeout=300)
+    out, said = (run := start(file, JAVA_HOME=str(tmp_path / "none"), PATH="")).communicate(timeout=PATIENCE)
     assert run.returncode == 0, said[-3000:]
     assert "incremental run" in out and stored(tmp_path) == expected(tmp_path)
     assert len(written(tmp_path)["path.csv"]) == len(stored(tmp_path)["path"])
@@ -376,6 +361,7 @@ def test_full_disk(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert stored(tmp_path) == expected(tmp_path) != before[0]
 
 
+@pytest.mark.long
 def test_small_disk(spark: Any, tmp_path: Path) -> None:
     """The same on a real disk that is full, where Spark itself cannot write."""
     from modulog import Pipeline
@@ -399,7 +385,7 @@ def test_small_disk(spark: Any, tmp_path: Path) -> None:
         with pytest.raises(DataError, match="No space left on device"):
             made.run(spark=spark)
         told = start(file)
-        _, said = told.communicate(timeout=300)
+        _, said = told.communicate(timeout=PATIENCE)
         assert told.returncode == 2 and "No space left on device" in said, said[-3000:]
         assert (stored(disk), written(disk)) == before
         filler.unlink()

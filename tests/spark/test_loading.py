@@ -13,6 +13,8 @@ from modulog import IRI, Reasoner
 from modulog.errors import DataError, EngineError
 from modulog.formats import DataWarning
 
+SAME_READER = {"edge.tsv", "edge.nq", "edge.rdf"}
+"""Files that the reader of another kind reads, too."""
 COPY = "copy(?x, ?y) :- edge(?x, ?y) ."
 
 # Two files for one predicate are said, and meant here.
@@ -126,7 +128,9 @@ def test_names_that_begin_with_an_underscore(spark: Any, tmp_path: Path) -> None
 
 
 @pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")  # each fills one of two predicates
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name in SAME_READER else ()) for name in BAD]
+)
 def test_bad_records_of_each_kind(spark: Any, tmp_path: Path, name: str) -> None:
     text, line = BAD[name]
     path = tmp_path / name

@@ -43,8 +43,10 @@ UPDATES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(
     ("program", "options", "updates"),
-    [(PROGRAM, {}, UPDATES), (CHAIN, {"modules": "off", "maintenance": "dredc"}, UPDATES[1:])],
-    ids=["modules", "dredc"],
+    [
+        pytest.param(PROGRAM, {}, UPDATES, id="modules", marks=pytest.mark.long),
+        pytest.param(CHAIN, {"modules": "off", "maintenance": "dredc"}, UPDATES[1:], id="dredc"),
+    ],
 )
 def test_updates_equal_the_local_engine(
     spark: Any, program: str, options: dict[str, Any], updates: list[tuple[dict[str, Any], dict[str, Any]]]
@@ -69,7 +71,7 @@ def test_updates_equal_the_local_engine(
 
 # (seed, facts that the driver may take, updates, modules, maintenance): all on Spark; all on the driver; back and forth between them.
 STORIES = [
-    (1, 0, 2, "auto", "auto"),
+    pytest.param(1, 0, 2, "auto", "auto", marks=pytest.mark.long),
     (3, 100_000, 6, "auto", "auto"),
     (4, 100_000, 6, "off", "dred"),
     (7, 100_000, 6, "auto", "recompute"),
@@ -78,6 +80,7 @@ STORIES = [
 ]
 
 
+@pytest.mark.partitions
 @pytest.mark.parametrize(("seed", "local_limit", "updates", "modules", "maintenance"), STORIES)
 def test_random_programs_with_updates(
     spark: Any, seed: int, local_limit: int, updates: int, modules: str, maintenance: str
@@ -93,6 +96,7 @@ same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
 SHARED = SYMMETRIC + "same(?x, ?y) :- hint(?x, ?z), same(?z, ?y) ."
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", [SYMMETRIC, SHARED], ids=["alone", "beside other recursion"])
 def test_components_that_are_not_gathered(spark: Any, program: str) -> None:
     """With a limit of one edge components are found, and told apart, by Spark alone."""

@@ -26,6 +26,7 @@ def adaptive(spark: Any) -> Iterator[None]:
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.shuffle.partitions": "200",
         "spark.sql.adaptive.advisoryPartitionSizeInBytes": "1m",
+        "spark.sql.adaptive.coalescePartitions.minPartitionSize": "1m",
     }
     before = {name: spark.conf.get(name) for name in changed}
     for name, value in changed.items():
@@ -35,6 +36,7 @@ def adaptive(spark: Any) -> Iterator[None]:
         spark.conf.set(name, value)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("adaptive")
 def test_the_number_of_files_follows_the_facts(on_spark: SparkEngine) -> None:
     def files(rows: int) -> int:
@@ -51,6 +53,7 @@ def test_the_number_of_files_follows_the_facts(on_spark: SparkEngine) -> None:
     assert 1 < some < many <= 40
 
 
+@pytest.mark.partitions
 @pytest.mark.parametrize("relations", [3, 60])
 def test_facts_are_counted_exactly(on_spark: SparkEngine, relations: int) -> None:
     """By several tasks, for few relations and for many: a histogram of Spark's, even with a bin for each, is not exact."""
@@ -60,6 +63,7 @@ def test_facts_are_counted_exactly(on_spark: SparkEngine, relations: int) -> Non
     assert part.counts == dict.fromkeys(range(relations), 40)
 
 
+@pytest.mark.long
 def test_superseded_parts_are_deleted_through_updates(
     on_spark: SparkEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -278,7 +278,7 @@ def changed(rows: set[tuple[Any, ...]], random: random.Random, arity: int) -> se
 @pytest.mark.parametrize(
     ("seed", "runs", "options"),
     [
-        (1, 2, {"local_limit": 0}),
+        pytest.param(1, 2, {"local_limit": 0}, marks=pytest.mark.long),
         (3, 3, {"local_limit": 1}),
         (2, 4, {"modules": "off", "maintenance": "dredc"}),
     ],

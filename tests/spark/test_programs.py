@@ -8,13 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 
 import oracle
+from amounts import amount
 from modulog import Reasoner
 from spark.whole import all_rows
 from strategies import Case, cases, text
 from values import rows_of_python, rows_to_python
 
 # Random programs have empty predicates and Cartesian bodies.
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.partitions]
 
 
 def agree(case: Case, spark: Any, local_limit: int) -> None:
@@ -37,13 +38,13 @@ def of(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@of(5)
+@of(amount(3, 5))
 @given(case=cases())
 def test_everything_on_spark(spark: Any, case: Case) -> None:
     agree(case, spark, 0)
 
 
-@of(5)
+@of(amount(3, 5))
 @given(case=cases())
 @pytest.mark.parametrize("local_limit", [30, 100_000])
 def test_small_strata_on_the_driver(spark: Any, local_limit: int, case: Case) -> None:

@@ -57,7 +57,7 @@ PATHS = """
 """
 
 
-@pytest.fixture(params=["false", "true"], ids=["planned", "adaptive"])
+@pytest.fixture(params=["false", pytest.param("true", marks=pytest.mark.long)], ids=["planned", "adaptive"])
 def adaptive(request: pytest.FixtureRequest, spark: Any) -> Iterator[None]:
     """With plans that stay as they are, and with those that Spark changes once it knows what is empty."""
     before = spark.conf.get("spark.sql.adaptive.enabled")
@@ -102,7 +102,7 @@ def test_rows_by_hand(spark: Any) -> None:
     }
 
 
-@pytest.mark.parametrize("modules", ["off", "auto"])
+@pytest.mark.parametrize("modules", ["off", pytest.param("auto", marks=pytest.mark.long)])
 def test_recursive_rules(spark: Any, modules: str) -> None:
     facts = {"e": FACTS["e"][:5], "f": FACTS["f"][:8]}
     options = {"modules": modules, "storage": "plain"}
@@ -120,7 +120,7 @@ def test_many_rules_of_one_shape(spark: Any) -> None:
     assert list(found.values()) == [3 * i for i in range(1, 41)]
 
 
-@pytest.mark.parametrize("rules", [2, 33, 700])
+@pytest.mark.parametrize("rules", [2, 33, pytest.param(700, marks=pytest.mark.long)])
 def test_sketches_count_exactly(spark: Any, tmp_path: Path, rules: int) -> None:
     sketches, observed = Sketches(spark), Observation()
     numbers = sketches.numbers(rules)
@@ -150,6 +150,7 @@ def test_what_is_counted_is_evaluated_once(spark: Any, monkeypatch: pytest.Monke
     assert len(re.findall("ReusedExchange .*hashpartitioning", plans[-1])) == 1
 
 
+@pytest.mark.long
 def test_taken_up_from_a_checkpoint(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was put off, and evaluated before the run was stopped, has been counted."""
     from modulog.pipeline import checkpoints, committed
@@ -179,6 +180,7 @@ def test_taken_up_from_a_checkpoint(spark: Any, tmp_path: Path, monkeypatch: pyt
     assert found == rows(materialised(rules, FACTS))
 
 
+@pytest.mark.long
 def test_the_report_has_a_count_for_every_rule(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "rules.rls").write_text(LAYERS + PATHS)
     sources = []

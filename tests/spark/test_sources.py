@@ -72,7 +72,12 @@ CSV = 'a,1\n"1",b\n\n<http://a/>,1.50\n007,-0\na"b,"c""d"\n,""\n"x,y",9999999999
 
 
 @pytest.mark.parametrize(
-    ("name", "pack"), [("f.csv", bytes), ("f.csv.gz", gzip.compress), ("f.csv.bz2", bz2.compress)]
+    ("name", "pack"),
+    [
+        ("f.csv", bytes),
+        pytest.param("f.csv.gz", gzip.compress, marks=pytest.mark.long),
+        pytest.param("f.csv.bz2", bz2.compress, marks=pytest.mark.long),
+    ],
 )
 def test_csv_as_locally(spark: Any, folder: Path, name: str, pack: Any) -> None:
     plain = folder.parent / "local.csv"
@@ -87,6 +92,7 @@ def test_csv_as_locally(spark: Any, folder: Path, name: str, pack: Any) -> None:
     assert (source.arity, source.bad, source.frame.columns) == (2, None, ["k0", "k1"])
 
 
+@pytest.mark.long
 def test_csv_options(spark: Any, folder: Path) -> None:
     (folder / "a.csv").write_text("id;name;age\n1;x;7\n")
     (folder / "b.csv").write_text("id;name;age\n2;y;8\n3;z;9\n")
@@ -113,6 +119,7 @@ def test_csv_options(spark: Any, folder: Path) -> None:
         read(spark, f"{folder}/b.csv", "dsv", delimiter=";")
 
 
+@pytest.mark.long
 def test_csv_headers_must_agree(spark: Any, folder: Path) -> None:
     (folder / "a.csv").write_text("x,y\n1,2\n")
     (folder / "b.csv").write_text("y,x\n1,2\n")
@@ -139,6 +146,7 @@ def test_csv_with_newlines_in_quotes(spark: Any, folder: Path) -> None:
         rows(read(spark, str(path), "csv", header=True).frame)
 
 
+@pytest.mark.long
 def test_nothing_to_read(spark: Any, folder: Path) -> None:
     (folder / "f.csv").write_text("")
     assert rows(read(spark, str(folder / "f.csv"), "csv", arity=2).frame) == []
@@ -155,6 +163,7 @@ def test_nothing_to_read(spark: Any, folder: Path) -> None:
         read(spark, str(folder), "xls")
 
 
+@pytest.mark.long
 def test_line_ends_and_marks(spark: Any, folder: Path) -> None:
     (folder / "f.csv").write_bytes("\ufeffa,1\r\nb,2\rc,3".encode())
     assert rows(read(spark, str(folder), "csv").frame) == [(k("a"), k(1)), (k("b"), k(2)), (k("c"), k(3))]
@@ -177,6 +186,7 @@ def test_ntriples(spark: Any, folder: Path) -> None:
     assert rows(source.frame) == sorted(FACTS)
 
 
+@pytest.mark.long
 def test_nquads(spark: Any, folder: Path) -> None:
     (folder / "f.nq").write_text("<a:s> <a:p> <a:o> <a:g> .\n<a:s> <a:p> 'x' .\n<a:s> <a:p> \"x\" _:g.\n")
     source = read(spark, str(folder / "f.nq"), "nq", bad="set-aside")
@@ -215,6 +225,7 @@ def test_turtle_and_rdf_xml(spark: Any, folder: Path) -> None:
     assert rows(read(spark, f"{folder}/f.trig", "trig").frame) == [(S, P, "\x021", "\x06http://a/g")]
 
 
+@pytest.mark.long
 def test_broken_documents(spark: Any, folder: Path) -> None:
     (folder / "good.ttl").write_text(TURTLE)
     (folder / "bad.ttl").write_text("<http://a/s> <http://a/p> 1 .\n<http://a/s> <http://a/p> .\n")
@@ -256,7 +267,10 @@ BAD_LINES = {
 GOOD = {"csv": {1, 6}, "jsonl": {1}, "nt": {1}}
 
 
-@pytest.mark.parametrize("kind", BAD_LINES)
+@pytest.mark.parametrize(
+    "kind",
+    ["csv", pytest.param("jsonl", marks=pytest.mark.long), pytest.param("nt", marks=pytest.mark.long)],
+)
 def test_bad_lines(spark: Any, folder: Path, kind: str) -> None:
     texts = [t if isinstance(t, bytes) else t.encode() for t in BAD_LINES[kind]]
     path = folder / f"f.{kind}"
@@ -329,6 +343,7 @@ def test_parquet_as_locally(spark: Any, folder: Path) -> None:
         read(spark, str(path), "parquet", arity=2)
 
 
+@pytest.mark.long
 def test_missing_values(spark: Any, folder: Path) -> None:
     path = folder / "f.parquet"
     pq.write_table(pa.table({"a": ["x", None, "z"], "b": [1, 2, None]}), path)

@@ -30,6 +30,7 @@ def expected() -> dict[str, Any]:
     return held(filled())
 
 
+@pytest.mark.partitions
 def test_local_writes_and_spark_reads(
     spark: Any, tmp_path: Path, expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,6 +44,7 @@ def test_local_writes_and_spark_reads(
             assert opened.contains("path", ("a", 1)) and not opened.contains("path", (1, "a"))
 
 
+@pytest.mark.partitions
 def test_spark_writes_and_both_read(spark: Any, tmp_path: Path, expected: dict[str, Any]) -> None:
     with filled(spark=spark, local_limit=0) as r:
         r.save(tmp_path)
@@ -61,6 +63,7 @@ def test_spark_writes_and_both_read(spark: Any, tmp_path: Path, expected: dict[s
         assert {tuple(map(constant, row)) for row in opened.rows("thing")} == expected["thing/3"]
 
 
+@pytest.mark.partitions
 @pytest.mark.parametrize("local_limit", [0, 100_000])
 def test_spark_goes_on_and_saves_again(spark: Any, tmp_path: Path, local_limit: int) -> None:
     """More facts after opening, with new terms; the old state stays readable until its reader closes."""
@@ -75,6 +78,7 @@ def test_spark_goes_on_and_saves_again(spark: Any, tmp_path: Path, local_limit: 
     assert local.count("cyclic") == 1
 
 
+@pytest.mark.partitions
 def test_changes_are_summed(spark: Any, tmp_path: Path) -> None:
     whole, less = Reasoner(""), Reasoner("")
     whole.add("r", [(i, i + 1) for i in range(10)])

@@ -37,6 +37,9 @@ NODES = [f"n{i}" for i in range(14)]
 KEY = {"sources": {"e.csv": "5f3a"}}
 
 
+pytestmark = pytest.mark.long
+
+
 class Stopped(Exception):
     """Somebody pulled the plug."""
 

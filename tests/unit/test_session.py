@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import weakref
 from decimal import Decimal
 from pathlib import Path
@@ -542,7 +543,7 @@ def test_ctrl_c_leaves_the_facts_and_a_later_run_works() -> None:
     def stop(stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
         calls.append(round_)
         if len(calls) == 3:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     r = Reasoner(PATHS, modules="off", progress=stop)
     r.add("edge", [(i, i + 1) for i in range(20)])

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from amounts import amount
 from modulog import Reasoner
 from modulog.errors import DataError
 from modulog.store.locks import LOCK, READERS, lock_for_writing
@@ -60,23 +61,23 @@ def no_space(bytes_: int) -> Iterator[None]:
 # ---- Old and new
 
 
+@pytest.mark.more
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """One process writes two states in turn, without end, and is killed 100 times; another looks what is there."""
-    command = [sys.executable, str(HERE / "killed_writer.py"), str(tmp_path), "100"]
+    """One process writes two states in turn, and is killed before this step or that; another looks what is there."""
+    command = [sys.executable, str(HERE / "killed_writer.py"), str(tmp_path), str(amount(10, 2))]
     paths = [str(HERE), str(HERE.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         command,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
     )
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert seen["mixtures"] == 0
-    assert sum(seen["states"].values()) == 100
-    assert min(seen["states"].values()) > 0, "both states were found"
-    assert seen["unfinished"] > 20, "most writers were killed in the midst of their work"
+    assert min(seen.pop(name) for name in ("old", "new", "first", "none")) > 0, "both states were found"
+    assert seen["unfinished"] > amount(5, 20), "writers were killed in the midst of their work"
 
 
 def test_readers_of_the_old_state_are_not_disturbed(tmp_path: Path) -> None:

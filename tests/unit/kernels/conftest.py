@@ -9,5 +9,5 @@ from hypothesis import settings
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 if not COMPILED:
-    settings.register_profile("plain", settings.get_profile("dev"), max_examples=8)
+    settings.register_profile("plain", settings.get_profile("quick"), max_examples=8)
     settings.load_profile("plain")

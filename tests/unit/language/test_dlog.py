@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amounts import amount
 from modulog.errors import ProgramError
 from modulog.language.dlog import parse_dlog
 from modulog.language.lexemes import quote
@@ -200,7 +201,7 @@ class InDlog:
         return "\n".join(lines)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=amount(50, 300), deadline=None)
 @given(PROGRAMS, st.data())
 def test_both_syntaxes_give_the_same_program(program: Program, data: st.DataObject) -> None:
     assert parse_program(print_program(program), check=False) == program
@@ -286,7 +287,7 @@ def test_mistakes(text: str, line: int, column: int, message: str, hint: str) ->
     assert "^" in str(error)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=amount(50, 300), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=14))
 def test_anything_is_read_or_explained(words: list[str]) -> None:
     with suppress(ProgramError):  # anything else would be a mistake of ours

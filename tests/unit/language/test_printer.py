@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amounts import amount
 from modulog.language.model import (
     Atom,
     Call,
@@ -124,13 +125,13 @@ PROGRAMS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=amount(50, 300), deadline=None)
 @given(PROGRAMS)
 def test_programs_read_back(program: Program) -> None:
     assert parse_program(print_program(program), check=False) == program
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=amount(50, 300), deadline=None)
 @given(st.lists(TERMS, max_size=4), st.lists(PREFIXES, max_size=2))
 def test_comments_inside_atoms_change_nothing(terms: list[Term], prefixes: list[tuple[str, str]]) -> None:
     declared = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in prefixes)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amounts import amount
 from modulog import IRI, Reasoner
 from modulog.errors import QueryError, StratificationError
 from modulog.language.dlog import parse_dlog
@@ -57,7 +58,7 @@ def as_triple(pattern: Pattern) -> str:
 
 
 @pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=amount(50, 300), deadline=None)
 @given(
     st.lists(rules(), min_size=1, max_size=4), st.lists(TRIPLES, max_size=5), st.lists(TRIPLES, max_size=2)
 )
