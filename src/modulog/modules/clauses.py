@@ -95,7 +95,7 @@ class Evaluation:
     def chosen(self) -> Project:
         """The expression, in the order that suits the present sizes; its rows are heads, perhaps with repetitions."""
         sizes = [read.relation.guess(read.version) for read in self.body.reads]
-        if self.expr is None or (sizes != self.sizes and any(map(has_changed, sizes, self.sizes))):
+        if self.expr is None or (sizes != self.sizes and any(map(_changed, sizes, self.sizes))):
             found = Ordering(self.body, self.unit).best()
             self.expr = Project(found.expr, self.head, "sum" if self.body.counting else "keep")
             self.sizes, self.cost = sizes, found.cost - found.sorting
@@ -122,8 +122,7 @@ class Evaluation:
         return "" if self.expr is None else describe(self.expr, name)
 
 
-def has_changed(now: float, then: float) -> bool:
-    """Whether a size has changed so much that what was decided by it is decided anew."""
+def _changed(now: float, then: float) -> bool:
     return max(now, then) > SETTLED and not then / CHANGED <= now <= then * CHANGED
 
 

@@ -68,8 +68,7 @@ def decide(
     sizes |= dict(zip(spelled.atoms, map(sizes.__getitem__, clause.atoms), strict=True))
     tree, _ = decompose(spelled, sizes.__getitem__, recursive)
     assert tree is not None
-    orders = max(len(recursive), 1)
-    if mode != "all" and not weigh(tree, standard.body, standard.estimate, prepared.unit, orders).pays:
+    if mode != "all" and not weigh(tree, standard.body, standard.estimate, prepared.unit).pays:
         return standard
     bounded = mode != "all" or limit is not None
     return DecomposedClause(clause, prepared, tree, engine, source, standard, limit, bounded)
@@ -88,6 +87,11 @@ def _spelled_out(clause: Clause, prepared: Prepared) -> tuple[Clause, Prepared]:
             )
             atoms[i], places[i] = replace(atom, terms=terms), replace(place, args=args)
     return replace(clause, atoms=tuple(atoms)), replace(prepared, atoms=tuple(places))
+
+
+def expected_rows(p: HypertreeNode, projects: bool) -> float:
+    """How many rows a node is estimated to find; with repetitions, where several matches may give the same one."""
+    return max(p.join, p.rows) if projects else p.rows
 
 
 Pool = dict[object, NodeTable]
@@ -132,11 +136,11 @@ class DecomposedClause:
         """The most rows that the table of a node may have; None if that does not matter."""
         if not self.bounded or self.limit is not None:
             return self.limit
-        return max(FEW_ROWS, int(EXCESS * max(p.join, p.rows)))
+        return max(FEW_ROWS, int(EXCESS * expected_rows(p, self.projects(p))))
 
     def give_up(self, p: HypertreeNode) -> None:
         """A node got more rows than it may have: the standard plan is taken from now on."""
-        rows = p.rows if p.kept is None else p.kept_rows
+        rows = expected_rows(p, self.projects(p))
         self.seen[p.atoms, p.table] = self.most(p) or 0
         self.given_up = f"more than {self.most(p):,} rows of {{{', '.join(f'?{v}' for v in p.table)}}}, ~{rows:,.0f} were expected"
         self.forget()

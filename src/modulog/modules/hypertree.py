@@ -62,12 +62,12 @@ class HypertreeModule:
         """The other clauses, each as a module."""
         return [clause.standard for clause in self.clauses if clause.tree is None]
 
-    def _consider(self) -> None:
+    def _consider(self, updating: bool = False) -> None:
         """Let clauses have a tree for which it pays; not while tables are maintained in an update, or derivations are counted."""
         if self._updating or self._counted is not None:
             return
         for clause in self.clauses:
-            clause.consider()
+            clause.consider(updating)
         if self._counts:
             self._counted = self.standard
             for module in self._counted:
@@ -144,7 +144,7 @@ class HypertreeModule:
 
     def begin(self) -> None:
         """An update begins."""
-        self._consider()
+        self._consider(updating=True)
         self._updating = True
         for tables in self._tables(maintained=True):
             tables.begin()
@@ -162,7 +162,7 @@ class HypertreeModule:
 
     def counters(self) -> list[Counting]:
         """The recursive counters of clauses that are not decomposed, if they are kept."""
-        self._consider()
+        self._consider(updating=True)
         return [counting for clause in self.clauses for counting in clause.standard.counters()]
 
     def restore(self, relations: Sequence[Relation]) -> None:
