@@ -35,7 +35,7 @@ from modulog.planning.worth import is_cheap, may_be_decomposed, weigh
 
 ID_BYTES = 4
 EXCESS = 8  # how many times the rows that were estimated a table may have before the tree is given up
-FEW_ROWS = 100_000  # rows that it may have in any case: they are made in a few hundredths of a second
+FEW_ROWS = 100_000  # rows that it may have in any case; like the number above a choice, not a measurement
 
 
 def decide(

@@ -37,7 +37,7 @@ EXHAUSTIVE_LIMIT = 11  # atoms up to which all sets are considered: n·2^n steps
 SCAN, PROBE, PRODUCE, INDEX, DEDUPLICATE = 0.2, 1.0, 0.5, 4.0, 1.5
 ROUNDS = 8.0
 """How often work that no change restricts is counted: it is done again in every round for which an order is kept, while rows that come from Δ are new each time.
-Of stored predicates alone a wrong estimate costs that often, too: names and descriptors of calls, which go together, made joins of millions of rows for each Δ."""
+Of stored predicates alone a wrong estimate costs that often, too: names and descriptors of calls, which go together, made joins of stored facts that took seconds for each Δ. The number is a choice, not a measurement."""
 SELECTIVITY = {"=": 0.1, "is": 0.1, "!=": 0.9}
 
 
