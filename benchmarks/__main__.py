@@ -27,6 +27,7 @@ NAMES = (
     "updates",
     "closures",
     "hypertree",
+    "points_to",
 )
 SPARK = (
     "spark_triples",

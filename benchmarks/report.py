@@ -159,7 +159,7 @@ def _targets(experiment: Experiment, results: Results, run: Run, outcome: Outcom
     for target in experiment.targets:
         if target.against is None and run.system == target.system:
             judged.append(_judge_number(target, outcome, experiment.rounds))
-        elif target.against == run.family:
+        elif target.against in (run.family, run.system):
             ours = _ours(results, target.system, run.threads)
             if ours is not None:
                 judged.append(_judge_ratio(target, ours, outcome))

@@ -8,10 +8,13 @@ from benchmarks.harness import Run
 THREADS = (1, 2)
 
 
-def modulog(folder: Path, warm: Path, threads: Iterable[int] = THREADS) -> tuple[Run, ...]:
-    """Modulog on one core and on two."""
-    arguments = {"folder": str(folder), "warm": str(warm)}
-    return tuple(Run("Modulog", n, "benchmarks.systems.modulog_api:materialise", arguments) for n in threads)
+def modulog(
+    folder: Path, warm: Path, threads: Iterable[int] = THREADS, decompose: str = "auto"
+) -> tuple[Run, ...]:
+    """Modulog on one core and on two; without decompositions (`decompose="off"`) it is called "Modulog, standard"."""
+    name = "Modulog" if decompose == "auto" else "Modulog, standard"
+    arguments = {"folder": str(folder), "warm": str(warm), "decompose": decompose}
+    return tuple(Run(name, n, "benchmarks.systems.modulog_api:materialise", arguments) for n in threads)
 
 
 def duckdb(folder: Path, form: str = "rules", threads: Iterable[int] = THREADS) -> tuple[Run, ...]:

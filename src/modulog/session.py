@@ -47,6 +47,7 @@ class Reasoner(Answering):
     `storage` is "auto": closures, components, unions and inverses are represented instead of listed where a list would be much larger; "plain" lists
     everything, "compact" represents whatever can be.
     `decompose` says which rules are evaluated along hypertree decompositions: "auto" those for which it pays, "all" every rule with two atoms or more, "off" none.
+    A rule of which a table gets more than `table_rows` rows goes back to the standard plan; by default "auto" allows what was estimated and some more.
     Recursive rules that create values (`?y = ?x + 1`) stop with an error after `value_rounds` rounds or `value_facts` facts. `progress` is
     called once a round with the number of the stratum, the number of strata, its predicates, the round, and the facts so far. `checkpoints` keep what was computed
     on Spark, so that another process can go on from there.
@@ -63,13 +64,14 @@ class Reasoner(Answering):
         decompose: str = "auto",
         value_rounds: int = DEFAULT.value_rounds,
         value_facts: int = DEFAULT.value_facts,
+        table_rows: int | None = DEFAULT.table_rows,
         progress: Observer | None = None,
         checkpoints: Checkpoints | None = None,
         spark: Any = None,
         **options: Any,
     ) -> None:
         found, folder = read_program(program)
-        switches = Switches(modules, maintenance, value_rounds, value_facts, storage, decompose)
+        switches = Switches(modules, maintenance, value_rounds, value_facts, storage, decompose, table_rows)
         backend = make_backend(engine, spark, options, Reasoner.__init__.__kwdefaults__)
         if checkpoints is not None:
             checkpoints.begin(backend)

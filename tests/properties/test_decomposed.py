@@ -27,8 +27,17 @@ MODES = [("off", "auto"), ("auto", "auto"), ("off", "dredc"), ("off", "dred"), (
 PROGRAMS, CHUNKS = amount(120, 240), 4
 
 
-def reasoner(it: Story, engine: str, modules: str, how: str, decompose: str, order: int) -> Reasoner:
-    made = Reasoner(it.shuffled(order), engine=engine, modules=modules, maintenance=how, decompose=decompose)
+def reasoner(
+    it: Story, engine: str, modules: str, how: str, decompose: str, order: int, table_rows: int | None = None
+) -> Reasoner:
+    made = Reasoner(
+        it.shuffled(order),
+        engine=engine,
+        modules=modules,
+        maintenance=how,
+        decompose=decompose,
+        table_rows=table_rows,
+    )
     for p, rows in it.case.facts.items():
         made.add(p, rows_to_python(rows))
     made.materialise()
@@ -85,9 +94,39 @@ def test_cyclic_programs(
     assert tables > 10, "too few tables to show anything"
 
 
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_trees_are_given_up(engine: str, chunk: int, request: pytest.FixtureRequest) -> None:
+    """Tables may have few rows: rules go back to the standard plan when they have more, in any round or step of an update, and begin along a tree again."""
+    base, given_up, updating, again = base_seed(request.config), 0, 0, 0
+    for n in range(chunk, PROGRAMS, CHUNKS):
+        it, turn = cyclic_story(base + 9000 + n), n // CHUNKS
+        modules, how = MODES[turn % len(MODES)]
+        expected = truths(it)
+        try:
+            r = reasoner(it, engine, modules, how, "all", base + n, random.Random(n).randint(1, 3))
+            assert held(r) == expected[0]
+            known = trees_given_up(r)
+            given_up += known
+            for update, before, after in zip(it.updates, expected, expected[1:], strict=False):
+                apply(r, update, before, after)
+                check_tables(r)
+                updating, known = updating + trees_given_up(r) - known, trees_given_up(r)
+            again += sum(bool(s.live.given_up and s.live.all_trees) for s in strata_of(r))
+        except Exception as error:
+            error.add_note(f"modules={modules} maintenance={how} turn={turn}\n{it}")
+            raise
+    assert given_up + updating > 2 and again, "too few trees were given up, or taken again, to show anything"
+
+
+def trees_given_up(r: Reasoner) -> int:
+    """How often so far a rule went back to the standard plan."""
+    return sum(len(stratum.live.given_up) for stratum in strata_of(r))
+
+
 @pytest.mark.more
-def test_a_failed_update_leaves_the_tables(request: pytest.FixtureRequest) -> None:
-    """Whenever an update stops, facts and tables are as before, and the same update succeeds afterwards."""
+@pytest.mark.parametrize("table_rows", [None, 2])
+def test_a_failed_update_leaves_the_tables(request: pytest.FixtureRequest, table_rows: int | None) -> None:
+    """Whenever an update stops, facts and tables are as before, and the same update succeeds afterwards; also where trees are given up in it."""
     from modulog.engines.local.counters import LocalCounters
     from modulog.engines.local.engine import LocalEngine
     from modulog.engines.local.relation import PlainRelation
@@ -98,7 +137,7 @@ def test_a_failed_update_leaves_the_tables(request: pytest.FixtureRequest) -> No
     for n in range(amount(20, 80)):
         it = cyclic_story(base + 5000 + n, updates=3)
         expected = truths(it)
-        r = reasoner(it, "local", "off", "auto", "all", n)
+        r = reasoner(it, "local", "off", "auto", "all", n, table_rows)
         try:
             for update, before, after in zip(it.updates, expected, expected[1:], strict=False):
                 if strike(r, update, places[n % len(places)], chance.choice([0, 1, 3, 6, 12, 24, 48])):

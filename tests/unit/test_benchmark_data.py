@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.data import relations, write_relations
+from benchmarks.data.bytecode import BYTECODE_RULES, bytecode
 from benchmarks.data.claros import REGIONS, claros
 from benchmarks.data.relations import THINGS, TRANSITIVE, Vocabulary
 from benchmarks.data.vlog import read_vlog, rules_file, without_equality
@@ -113,3 +114,29 @@ def test_the_rules_of_vlog(name: str, rules: int) -> None:
     reading_triples = sum(":- TE(" in line for line in text.splitlines())
     assert len(read) + reading_triples == rules
     assert len(parse_program("\n".join(read[:500])).rules) == min(len(read), 500)
+
+
+def test_bytecode_is_a_program_that_runs_in_part() -> None:
+    """The same for the same seed; every kind of instruction is there, calls are dispatched to several methods, and much is never reached."""
+    facts, again, other = bytecode(60), bytecode(60), bytecode(60, seed=2)
+    assert all(np.array_equal(facts[name], again[name]) for name in facts)
+    assert not np.array_equal(facts["newInsn"], other["newInsn"])
+    reasoner = Reasoner(BYTECODE_RULES)
+    assert {p.name for p in reasoner.program.predicates()} >= set(facts)
+    for name, rows in facts.items():
+        assert len(np.unique(rows, axis=0)) == len(rows) > 0
+        reasoner.add(name, rows)
+    counts = {
+        name: reasoner.count(name) for name in ("reachable", "unreachable", "concreteMethod", "polymorphic")
+    }
+    assert counts["reachable"] + counts["unreachable"] == counts["concreteMethod"] + abstract_but_called(
+        reasoner
+    )
+    assert min(counts.values()) > 0
+    for name in ("fieldPointsTo", "staticPointsTo", "elementPointsTo", "escapes", "failingCast"):
+        assert reasoner.count(name) > 0, name
+
+
+def abstract_but_called(reasoner: Reasoner) -> int:
+    """Methods without a body are never targets of a call, unless by mistake."""
+    return reasoner.count("reachable(?m), abstractMethod(?m)")

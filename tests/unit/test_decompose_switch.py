@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from modulog import Reasoner
 from modulog.cli import app
+from modulog.engines.protocol import Join, Project, Rows, Work
+from modulog.modules import decomposed, switching
 
 PETALS = "h(?s, ?t) :- " + ", ".join(f"r(?s, ?x{i}), r(?x{i}, ?t)" for i in range(4)) + " ."
 COLLABORATOR = "pc(?x, ?y) :- cw(?x, ?a), ca(?x, ?b), pc(?a, ?y), pc(?b, ?y) ."
@@ -133,3 +135,96 @@ def test_the_command_line(tmp_path: Path) -> None:
         "off": False,
     }
     assert all(result.exit_code == 0 for result in shown.values())
+
+
+GROWING = """
+    q(?x, ?y) :- start(?x, ?y) .
+    p(?x, ?y) :- q(?x, ?y) .
+    q(?x, ?z) :- p(?x, ?y), step(?y, ?z) .
+    p(?x, ?w) :- q(?x, ?a), r(?a, ?b), r(?b, ?c), q(?x, ?d), r(?d, ?e), r(?e, ?c), r(?c, ?w), mark(?w, ?x) ."""
+
+
+def growing(decompose: str, table_rows: int | None = None) -> Reasoner:
+    """A rule of eight atoms over predicates that have one fact at first, and 600 in the end."""
+    r = Reasoner(GROWING, decompose=decompose, table_rows=table_rows)
+    r.add("start", [(0, 0)])
+    r.add("step", [(i, i + 1) for i in range(300)])
+    r.add("r", pairs(900, 300))
+    r.add("mark", [(i, 0) for i in range(0, 300, 7)])
+    return r
+
+
+def test_a_tree_is_given_up_when_its_tables_grow() -> None:
+    """Each time twice as many rows are allowed: in the end the rule has a tree, and the plan of a reasoner that allows too few says why it has none."""
+    results = {rows: growing("all", rows).materialise() for rows in (None, 1, 10)}
+    off = growing("off").materialise()
+    assert {s.facts for s in results.values()} == {off.facts}
+    assert results[None].returned_rules == 0 < results[1].returned_rules
+    assert "went back to the standard plan" in str(results[1])
+    assert "standard plan" not in str(results[None])
+
+
+def test_the_plan_says_why_a_tree_was_given_up() -> None:
+    r = Reasoner(PETALS, decompose="all", table_rows=5)
+    r.add("r", pairs(60, 20))
+    statistics = r.materialise()
+    assert (statistics.decomposed_rules, statistics.returned_rules) == (0, 1)
+    line = next(line for line in str(r.plan()).splitlines() if "no longer along a tree" in line)
+    assert "more than 5 rows of {?s" in line and "were expected" in line
+    assert "no longer along a tree" in r.plan()._repr_html_()
+    standard = Reasoner(PETALS, decompose="off")
+    standard.add("r", pairs(60, 20))
+    assert sorted(r.rows("h")) == sorted(standard.rows("h"))
+
+
+def test_an_update_gives_a_tree_up() -> None:
+    """The tables that the first update makes may be too large; facts are right all the same, and the next update needs no tables."""
+    r = growing("all", 100_000)
+    whole = r.materialise()
+    assert whole.decomposed_rules and not whole.returned_rules
+    for tree in [t for s in r._maintenance.strata for t in s.live.all_trees]:  # type: ignore[union-attr]
+        tree.limit = 1
+    r.update(delete={"step": [(150, 151)]})
+    r.update(add={"step": [(150, 151)]})
+    assert r.count("p") == growing("off").count("p")
+    assert any(s.live.given_up for s in r._maintenance.strata)  # type: ignore[union-attr]
+
+
+BODY = "r(?u, ?a), r(?a, ?t), r(?u, ?b), r(?b, ?t), r(?u, ?c), r(?c, ?t)"
+
+
+@pytest.mark.parametrize(("sources", "expected"), [(0, 0), (3, 1)])
+def test_auto_waits_until_rounds_cost_something(
+    sources: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is decided for a recursive rule while a predicate of its own has no facts, and seldom afterwards."""
+    asked = []
+
+    def decide(clause: Any, prepared: Any, *rest: Any) -> Any:
+        asked.append([atom.relation.size("all") for atom in prepared.atoms if atom.own])
+        return decomposed.decide(clause, prepared, *rest)
+
+    monkeypatch.setattr(switching, "decide", decide)
+    r = Reasoner(
+        f"q(?s, ?u) :- start(?s, ?u) . q(?s, ?t) :- q(?s, ?u), late(?s), {BODY} . late(?s) :- q(?s, 7) ."
+    )
+    r.add("start", [(1_000 + s, u) for s in range(sources) for u in (3, 7)])
+    r.add("start", [(2_000, 1)]) if sources else None
+    r.add("r", pairs(1_500, 100))
+    r.materialise()
+    assert all(min(sizes) > 0 for sizes in asked), "a body without facts needs no plan"
+    assert expected <= len(asked) < 4 * expected + 1
+
+
+def test_an_evaluation_stops_at_its_limit() -> None:
+    """A product of 2,000 by 2,000 rows is not made when ten rows are allowed."""
+    r = Reasoner("")
+    r.add("n", [(i,) for i in range(2_000)])
+    r.materialise()
+    engine = r._backend.engine
+    sides = [Rows(engine.table((v,), np.arange(2_000)[np.newaxis])) for v in "xy"]
+    product = Project(Join(*sides, ("x", "y")), ("x", "y"), "keep")
+    work = Work(engine.relation("product", 2), product, 1)
+    engine.run([work], limit=10)
+    assert work.rows is not None and 10 < work.rows < 4_000_000
+    assert 10 < len(engine.collect(product, limit=10)) < 4_000_000

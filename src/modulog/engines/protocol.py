@@ -450,11 +450,18 @@ class Engine(Protocol):
     def table(self, columns: tuple[str, ...], ids: Any) -> Table:
         """A table of the given ids: an array with one row for each column."""
 
-    def run(self, work: Sequence[Work], lazily: bool = False, counted: bool = False) -> None:
+    def run(
+        self,
+        work: Sequence[Work],
+        lazily: bool = False,
+        counted: bool = False,
+        limit: int | None = None,
+    ) -> None:
         """Evaluate every piece of work, all over the same versions, and schedule the results.
 
         `lazily` says that no recursion waits for them: the engine may put the evaluation off until somebody reads. `counted` says that
-        somebody will ask how many rows each piece gave.
+        somebody will ask how many rows each piece gave. With a `limit` the engine may stop as soon as all pieces together gave more rows:
+        what was scheduled is then good for nothing.
         """
 
     def settle(self) -> None:
@@ -466,8 +473,8 @@ class Engine(Protocol):
     def count(self, expr: Expr) -> int:
         """How many rows an expression has."""
 
-    def collect(self, expr: Expr) -> Table:
-        """All rows of an expression, in one table."""
+    def collect(self, expr: Expr, limit: int | None = None) -> Table:
+        """All rows of an expression, in one table; where there are more than `limit`, perhaps only some, but more than `limit`."""
 
     def ask(self, expr: Expr) -> Table:
         """The same, good until a relation changes; where a table costs a job, it is evaluated with whatever reads it."""

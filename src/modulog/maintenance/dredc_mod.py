@@ -185,6 +185,9 @@ class MaintainedStratum:
         for tree in self.live.trees:
             assert tree.tables is not None
             tree.tables.begin()
+        if self.live.give_up_exceeded():
+            self._forget_support()
+            supports = self._support
         for support in supports:
             support.begin()
         for module in self.modules:

@@ -97,6 +97,7 @@ def materialise(
             others = sum(kinds.count(kind) for kind in ("symmetric", "seminaive", "hypertree"))
             statistics.transitive_modules += len(kinds) - others
             statistics.decomposed_rules += sum(len(s.all_trees) for s in run.strata)
+            statistics.returned_rules += sum(len({id(t.clause) for t in s.given_up}) for s in run.strata)
             statistics.node_bytes = max(statistics.node_bytes, run.node_bytes())
         _settle(facts, statistics)
         for run in runs:

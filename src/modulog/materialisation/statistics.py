@@ -95,6 +95,7 @@ class Statistics:
     bytes: int = 0
     memory: dict[str, Memory] = field(default_factory=dict)  # by predicate, with what a list would take
     decomposed_rules: int = 0
+    returned_rules: int = 0  # those whose tree was given up, because a table got far more rows than expected
     node_bytes: int = 0  # the tables of decomposed rules: at most, while one stratum was computed; after an update, those that are kept
     loading: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
     late: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
@@ -121,6 +122,9 @@ class Statistics:
         if self.decomposed_rules:
             rules = plural(self.decomposed_rules, "rule")
             lines.append(f"  {rules} decomposed, tables of {self.node_bytes / 1e6:.1f} MB")
+        if self.returned_rules:
+            rules = plural(self.returned_rules, "rule")
+            lines.append(f"  {rules} went back to the standard plan: tables grew too large")
         lines += self._slowest()
         for what, part in (("explicit facts", self.loading), ("evaluated late", self.late)):
             if part.actions:

@@ -38,6 +38,7 @@ class LiveStratum:
             for number, plan in enumerate(stratum.modules, self.first)
         ]
         self._decided: list[DecomposedClause | Evaluation] = []
+        self._given_up: list[DecomposedClause] = []
 
     @property
     def rules(self) -> list[Prepared]:
@@ -97,9 +98,9 @@ class LiveStratum:
     def decided(self) -> list[DecomposedClause | Evaluation]:
         """How each nonrecursive clause is evaluated: along a tree, or by the standard plan; decided when they first run."""
         if not self._decided:
-            mode, engine = self.plan.decompose, self.facts.engine
+            mode, limit, engine = self.plan.decompose, self.plan.table_rows, self.facts.engine
             self._decided = [
-                decide(clause, made, mode, engine, NONRECURSIVE)
+                decide(clause, made, mode, engine, NONRECURSIVE, limit)
                 for clause, made in zip(self.plan.entry, self._copies, strict=True)
             ]
         return self._decided
@@ -112,8 +113,23 @@ class LiveStratum:
     @property
     def all_trees(self) -> list[DecomposedClause]:
         """Every clause that is known to be decomposed; one that never ran is not."""
-        inside = [tree for m in self.modules if isinstance(m, HypertreeModule) for tree in m.decomposed]
+        inside = [tree for m in self.modules if isinstance(m, HypertreeModule) for tree in m.trees]
         return [*(tree for tree in self._decided if isinstance(tree, DecomposedClause)), *inside]
+
+    @property
+    def given_up(self) -> list[DecomposedClause]:
+        """The trees that clauses had before they went back to the standard plan."""
+        return [
+            *self._given_up,
+            *(t for m in self.modules if isinstance(m, HypertreeModule) for t in m.given_up),
+        ]
+
+    def give_up_exceeded(self) -> bool:
+        """Give up the trees of nonrecursive clauses whose tables have got too many rows; says whether there were any."""
+        exceeded = [tree for tree in self.trees if tree.exceeded]
+        self._given_up += exceeded
+        self._decided = [d.standard if d in exceeded else d for d in self.decided]
+        return bool(exceeded)
 
     def maintained_entry(self) -> list[Prepared]:
         """As `entry`, with decomposed clauses over the tables that updates maintain."""
@@ -140,6 +156,9 @@ class LiveStratum:
         for tree in self.trees:
             if work := tree.once():
                 yield work
+            elif tree.given_up and not tree.standard.empty():
+                yield tree.standard.work()
+        self.give_up_exceeded()
 
     @cached_property
     def below(self) -> dict[int, Relation]:
@@ -155,4 +174,4 @@ class LiveStratum:
         entering = [e for e in self._decided if isinstance(e, Evaluation)]
         for e in (*entering, *(e for module in self.modules for e in module.evaluations())):
             plan.orders.setdefault(id(e.clause), []).append(partial(e.show, name))
-        plan.trees |= {id(tree.clause): tree for tree in self.all_trees}
+        plan.trees |= {id(tree.clause): tree for tree in (*self.given_up, *self.all_trees)}

@@ -46,15 +46,22 @@ class Counting:
         self.counters.begin()
         self.changing = True
 
-    def count(self) -> Iterator[Table]:
-        """Count every instance that held before the update; gives the facts that have any."""
-        counters = self.engine.counters(self.relation.name, self.relation.arity)
+    def count(self, limit: int | None = None) -> int:
+        """Count every instance that held before the update; gives how many rows they came in. Beyond the limit of these not all are counted."""
+        counters, rows = self.engine.counters(self.relation.name, self.relation.arity), 0
         for clause in self.clauses:
             everything = clause.whole("before", self.source, counting=True)
             if not everything.empty():
-                counters.adjust(self.engine.collect(everything.chosen()))
+                found = self.engine.collect(everything.chosen(), limit)
+                rows += len(found)
+                counters.adjust(found)
         self.counters = counters
-        return counters.items()
+        return rows
+
+    def items(self) -> Iterator[Table]:
+        """The facts that have any instance."""
+        assert self.counters is not None
+        return self.counters.items()
 
     def change(self, evaluations: Sequence[Evaluation], sign: int) -> list[Work]:
         """Count instances that came (+1) or went (-1); their heads, as work."""

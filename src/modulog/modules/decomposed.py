@@ -1,4 +1,4 @@
-"""A clause evaluated along its hypertree decomposition, which is chosen when the clause first runs, and fixed.
+"""A clause evaluated along its hypertree decomposition, until the table of some node gets far more rows than were expected.
 
 Without recursion a materialisation evaluates each node once and keeps nothing. Tables are made for the rounds of a recursive stratum, and given up when
 it is done; at the first update they are made again, with numbers of matches, and from then on they are kept.
@@ -34,12 +34,22 @@ from modulog.planning.plan import Clause
 from modulog.planning.worth import is_cheap, may_be_decomposed, weigh
 
 ID_BYTES = 4
+EXCESS = 8  # how many times the rows that were estimated a table may have before the tree is given up
+FEW_ROWS = 100_000  # rows that it may have in any case; like the number above a choice, not a measurement
 
 
 def decide(
-    clause: Clause, prepared: Prepared, mode: str, engine: Engine, source: ModuleId
+    clause: Clause,
+    prepared: Prepared,
+    mode: str,
+    engine: Engine,
+    source: ModuleId,
+    limit: int | None = None,
 ) -> DecomposedClause | Evaluation:
-    """The clause along its cheapest tree, or its standard evaluation where that is to be taken; `mode` is "auto", "all" or "off"."""
+    """The clause along its cheapest tree, or its standard evaluation where that is to be taken; `mode` is "auto", "all" or "off".
+
+    `limit` is the most rows that a table of the tree may have; without one, "auto" allows what is estimated and some more.
+    """
     versions: list[Version] = ["all" if atom.own else "after" for atom in prepared.atoms]
     absent: list[Version] = ["after"] * len(prepared.negations)
     standard = prepared.evaluation(versions, source, absent)
@@ -58,10 +68,10 @@ def decide(
     sizes |= dict(zip(spelled.atoms, map(sizes.__getitem__, clause.atoms), strict=True))
     tree, _ = decompose(spelled, sizes.__getitem__, recursive)
     assert tree is not None
-    orders = max(len(recursive), 1)
-    if mode != "all" and not weigh(tree, standard.body, standard.estimate, prepared.unit, orders).pays:
+    if mode != "all" and not weigh(tree, standard.body, standard.estimate, prepared.unit).pays:
         return standard
-    return DecomposedClause(clause, prepared, tree, engine, source)
+    bounded = mode != "all" or limit is not None
+    return DecomposedClause(clause, prepared, tree, engine, source, standard, limit, bounded)
 
 
 def _spelled_out(clause: Clause, prepared: Prepared) -> tuple[Clause, Prepared]:
@@ -79,18 +89,37 @@ def _spelled_out(clause: Clause, prepared: Prepared) -> tuple[Clause, Prepared]:
     return replace(clause, atoms=tuple(atoms)), replace(prepared, atoms=tuple(places))
 
 
+def expected_rows(p: HypertreeNode, projects: bool) -> float:
+    """How many rows a node is estimated to find; with repetitions, where several matches may give the same one."""
+    return max(p.join, p.rows) if projects else p.rows
+
+
 Pool = dict[object, NodeTable]
 """Tables by what they hold: the heads of one rule share theirs."""
 
 
 class DecomposedClause:
-    """A clause and its tree; `tables` while they are kept."""
+    """A clause and its tree; `tables` while they are kept. `standard` is its evaluation without a tree.
+
+    `given_up` says why the tree is not used any more. `seen` are then rows that a table has had: for its atoms and variables, at least how many.
+    """
 
     def __init__(
-        self, clause: Clause, prepared: Prepared, tree: Decomposition, engine: Engine, source: ModuleId
+        self,
+        clause: Clause,
+        prepared: Prepared,
+        tree: Decomposition,
+        engine: Engine,
+        source: ModuleId,
+        standard: Evaluation,
+        limit: int | None = None,
+        bounded: bool = False,
     ) -> None:
         self.clause, self.prepared, self.tree = clause, prepared, tree
-        self.engine, self.source = engine, source
+        self.engine, self.source, self.standard = engine, source, standard
+        self.limit, self.bounded = limit, bounded
+        self.given_up = ""
+        self.seen: dict[tuple[tuple[int, ...], tuple[str, ...]], int] = {}
         self.nodes = list(tree.nodes())
         number = {id(p): i for i, p in enumerate(self.nodes)}
         above = {id(child): number[id(p)] for p in self.nodes for child in p.children}
@@ -100,6 +129,30 @@ class DecomposedClause:
 
     def __str__(self) -> str:
         return str(self.tree)
+
+    # ---- Giving the tree up
+
+    def most(self, p: HypertreeNode) -> int | None:
+        """The most rows that the table of a node may have; None if that does not matter."""
+        if not self.bounded or self.limit is not None:
+            return self.limit
+        return max(FEW_ROWS, int(EXCESS * expected_rows(p, self.projects(p))))
+
+    def give_up(self, p: HypertreeNode) -> None:
+        """A node got more rows than it may have: the standard plan is taken from now on."""
+        rows = expected_rows(p, self.projects(p))
+        self.seen[p.atoms, p.table] = self.most(p) or 0
+        self.given_up = f"more than {self.most(p):,} rows of {{{', '.join(f'?{v}' for v in p.table)}}}, ~{rows:,.0f} were expected"
+        self.forget()
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the table of some node has got too many rows; the tree is given up then."""
+        for p, table in self.tables.by_node if self.tables is not None else ():
+            if table is not None and table.exceeded:
+                self.give_up(p)
+                break
+        return bool(self.given_up)
 
     # ---- The clauses that a tree makes of one
 
@@ -158,7 +211,7 @@ class DecomposedClause:
     # ---- Evaluation
 
     def once(self) -> Work | None:
-        """The whole clause as work, for which no table is kept; None if nothing follows."""
+        """The whole clause as work, for which no table is kept; None if nothing follows, or the tree is given up."""
         active, taken = list[Active](), 0
         for p in self.nodes:
             whole = self.node_clause(p, self.prepared.relation).whole("after", self.source)
@@ -171,8 +224,11 @@ class DecomposedClause:
             if len(self.nodes) == 1:
                 active.append(Active(rows, 1))
                 break
-            table = self.engine.collect(Project(rows, p.table, "set" if self.projects(p) else "keep"))
-            if not len(table):
+            most, found = self.most(p), Project(rows, p.table, "set" if self.projects(p) else "keep")
+            table = self.engine.collect(found, most)
+            if most is not None and len(table) > most:
+                self.give_up(p)
+            if not len(table) or self.given_up:
                 return None
             active.append(Active(Rows(table), len(table)))
             taken += ID_BYTES * len(table) * len(p.table)
@@ -214,6 +270,7 @@ class TreeTables:
     def __init__(self, clause: DecomposedClause, maintained: bool, pool: Pool) -> None:
         self.maintained = maintained
         tables = [self._table(clause, p, pool) if clause.atom_of(p) is None else None for p in clause.nodes]
+        self.by_node = list(zip(clause.nodes, tables, strict=True))
         self.nodes = [table for table in tables if table is not None]
         self.crossing, self.source = clause.crossing(tables), clause.source
         self._steps: dict[tuple[Version, Version], list[Variant]] = {}
@@ -247,7 +304,8 @@ class TreeTables:
         key = (*places, len(asked.atoms), asked.conditions, p.table)
         if key not in pool:
             own = replace(asked, relation=engine.relation(f"{relation.name} node", len(p.table)))
-            pool[key] = NodeTable(own, engine, clause.source, clause.projects(p), maintained=self.maintained)
+            projects, limit = clause.projects(p), clause.most(p)
+            pool[key] = NodeTable(own, engine, clause.source, projects, self.maintained, limit)
         pool[key].users += 1
         return pool[key]
 
@@ -257,16 +315,18 @@ class TreeTables:
         return all(table.built for table in self.nodes)
 
     def fill(self, version: Version, own: Version | None = None) -> None:
-        """Fill all tables from what holds; the facts of the stratum itself may be read in another version."""
+        """Fill all tables from what holds, or until one has too many rows; the facts of the stratum itself may be read in another version."""
         for table in self.nodes:
             if not table.built:
                 table.build(version, own)
+            if table.exceeded:
+                return
 
     def begin(self) -> None:
         """An update begins; the first one makes the tables of what held before it."""
         self.fill("before")
         for table in self.nodes:
-            if not table.changing:
+            if table.built and not table.changing and not table.exceeded:
                 table.begin()
 
     @property

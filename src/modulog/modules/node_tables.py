@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modulog.engines.protocol import Engine, ModuleId, Version
+from modulog.engines.protocol import Engine, ModuleId, Version, Work
 from modulog.modules.changes import Variant, due, lost, won
 from modulog.modules.clauses import Prepared
 from modulog.modules.counting import Counting
@@ -19,11 +19,19 @@ class NodeTable:
     """A table and its changes, which are the Δ, `gone` and `come` of a relation.
 
     The clause derives the table's rows; `projects` says that several of its instances may give the same one. With `maintained`, these are counted.
+    Once there are more than `limit` rows, or one evaluation has found more instances, the table is `exceeded` and good for nothing.
     """
 
     def __init__(
-        self, clause: Prepared, engine: Engine, source: ModuleId, projects: bool, maintained: bool
+        self,
+        clause: Prepared,
+        engine: Engine,
+        source: ModuleId,
+        projects: bool,
+        maintained: bool,
+        limit: int | None = None,
     ) -> None:
+        self.limit, self.exceeded = limit, False
         self.clause, self.engine, self.source, self.relation = clause, engine, source, clause.relation
         self.recursive = any(atom.own for atom in clause.atoms)
         counts = projects and maintained
@@ -39,14 +47,16 @@ class NodeTable:
     def build(self, version: Version, own: Version | None = None) -> None:
         """Fill the empty table from the relations of a version; those of the stratum itself may be in another one."""
         if self.counting is not None:
-            for table in self.counting.count():
+            self._note(self.counting.count(self.limit))
+            for table in self.counting.items():
                 self.relation.schedule(table, self.source)
         else:
             everything = self.clause.whole(version, self.source, own=own)
             if not everything.empty():
-                self.engine.run([everything.work()])
+                self._run([everything.work()])
         self.relation.derive()
         self.settle()
+        self._note_size()
         self.relation.rest()
         self.built = True
 
@@ -88,6 +98,7 @@ class NodeTable:
     def _come(self, variants: Sequence[Variant]) -> None:
         self._schedule(variants, 1)
         self.relation.derive()
+        self._note_size()
 
     def _leave(self, variants: Sequence[Variant]) -> None:
         self._schedule(variants, -1)
@@ -98,7 +109,18 @@ class NodeTable:
         found = due(variants)
         if found:
             counting = self.counting
-            self.engine.run([e.work() for e in found] if counting is None else counting.change(found, sign))
+            self._run([e.work() for e in found] if counting is None else counting.change(found, sign))
+
+    def _run(self, work: Sequence[Work]) -> None:
+        self.engine.run(work, limit=self.limit)
+        self._note(sum(w.rows or 0 for w in work))
+
+    def _note_size(self) -> None:
+        if self.limit is not None:
+            self._note(self.relation.size("all"))
+
+    def _note(self, rows: int) -> None:
+        self.exceeded = self.exceeded or (self.limit is not None and rows > self.limit)
 
     # ---- The end of an update
 

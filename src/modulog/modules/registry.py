@@ -22,5 +22,6 @@ def make_module(plan: ModulePlan, number: ModuleId, stratum: Stratum, context: C
     if plan.kind == "symmetric":
         return SymmetricModule(number, plan, context)
     if plan.kind == "hypertree":
-        return HypertreeModule(number, plan.clauses, stratum.predicates, context, stratum.decompose)
+        mode, limit = stratum.decompose, stratum.table_rows
+        return HypertreeModule(number, plan.clauses, stratum.predicates, context, mode, limit)
     return SeminaiveModule(number, plan.clauses, stratum.predicates, context)

@@ -35,6 +35,9 @@ EXHAUSTIVE_LIMIT = 11  # atoms up to which all sets are considered: n·2^n steps
 
 # Costs of one row, relative to looking one row up in an index.
 SCAN, PROBE, PRODUCE, INDEX, DEDUPLICATE = 0.2, 1.0, 0.5, 4.0, 1.5
+ROUNDS = 8.0
+"""How often work that no change restricts is counted: it is done again in every round for which an order is kept, while rows that come from Δ are new each time.
+Of stored predicates alone a wrong estimate costs that often, too: names and descriptors of calls, which go together, made joins of stored facts that took seconds for each Δ. The number is a choice, not a measurement."""
 SELECTIVITY = {"=": 0.1, "is": 0.1, "!=": 0.9}
 
 
@@ -55,6 +58,9 @@ class Body:
     computed: tuple[tuple[str, Compute], ...] = ()
     counting: bool = False
 
+
+CHANGES = ("delta", "gone", "come")
+"""The versions that hold what changed."""
 
 Check = Condition | Read | tuple[str, Compute]
 """What is applied to rows once their variables are bound."""
@@ -124,6 +130,7 @@ class Ordering:
         ]
         self.everything = (1 << len(self.atoms)) - 1
         self.vocabulary = [frozenset(a.read.variables) for a in self.atoms]
+        self.changed = sum(1 << i for i, read in enumerate(body.reads) if read.version in CHANGES)
         self._variables: dict[int, frozenset[str]] = {}
         self._rows: dict[int, float] = {}
         self._values: dict[tuple[int, str], float] = {}
@@ -153,6 +160,10 @@ class Ordering:
         if len(self.atoms) > EXHAUSTIVE_LIMIT:
             return self._greedy()
         return self._exhaustive()
+
+    def _times(self, chosen: int) -> float:
+        """How often the work for a set of atoms is counted: once, if one of them is a change or the body has none."""
+        return 1.0 if chosen & self.changed or not self.changed else ROUNDS
 
     # ---- Sizes
 
@@ -264,7 +275,7 @@ class Ordering:
         wanted = self.needed(chosen, frozenset())
         read = _reading(atom.read, wanted)
         rows = atom.rows if len(self.atoms) > 2 or wanted != self.vocabulary[i] else 1.0
-        candidate = Candidate(read, rows * SCAN, rows, frozenset())
+        candidate = Candidate(read, rows * SCAN * self._times(chosen), rows, frozenset())
         if wanted != self.vocabulary[i]:
             candidate = self._deduplicate(candidate, chosen, wanted)
         return self._finish(candidate, chosen)
@@ -277,7 +288,8 @@ class Ordering:
         keep = tuple(v for v in left.expr.variables if v in wanted)
         read = _reading(self.atoms[i].read, wanted | frozenset(left.expr.variables))
         sorting = self._index_cost(read, left.expr.variables)
-        cost, sorting = left.cost + left.rows * PROBE + sorting, left.sorting + sorting
+        times = self._times(together)
+        cost, sorting = left.cost + left.rows * PROBE * times + sorting, left.sorting + sorting
         raw = 1.0  # of two atoms nobody asks how many rows they give
         if len(self.atoms) > 2:
             raw = left.rows * self.raw_rows(together) / max(self.raw_rows(chosen), 1e-9)
@@ -287,7 +299,7 @@ class Ordering:
             candidate = Candidate(expr, cost, rows, left.checks, sorting)
         else:
             expr = Join(left.expr, read, (*keep, *(v for v in read.variables if v in fresh & wanted)))
-            candidate = Candidate(expr, cost + raw * PRODUCE, raw, left.checks, sorting)
+            candidate = Candidate(expr, cost + raw * PRODUCE * times, raw, left.checks, sorting)
         if len(wanted) < len(left.expr.variables) + len(fresh):
             candidate = self._deduplicate(candidate, together, wanted)
         return self._finish(candidate, together)
@@ -310,7 +322,8 @@ class Ordering:
             * right.rows
             / prod(max(self.values(some, v), self.values(others, v), 1.0) for v in shared)
         )
-        cost = left.cost + right.cost + right.rows * INDEX + left.rows * PROBE + raw * PRODUCE
+        here = right.rows * INDEX + left.rows * PROBE + raw * PRODUCE
+        cost = left.cost + right.cost + here * self._times(together)
         expr = Join(left.expr, right.expr, tuple(v for v in names if v in wanted))
         candidate = Candidate(expr, cost, raw, checks, left.sorting + right.sorting)
         candidate = self._deduplicate(candidate, together, wanted)

@@ -34,6 +34,8 @@ class Switches:
     `storage="plain"` lists every fact; "auto" represents closures, components, unions and inverses where a list would be much larger, "compact"
     wherever that is possible. `decompose` is which bodies are evaluated along hypertree decompositions: where that is estimated to pay, all of two
     atoms or more that no closure takes, or none.
+    A decomposed rule goes back to the standard plan when a table of its nodes gets more than `table_rows` rows; with "auto" the default is what was
+    estimated and some more, with "all" there is none.
     A recursive stratum whose rules create values may need at most `value_rounds` rounds and give at most `value_facts` facts.
     """
 
@@ -43,6 +45,7 @@ class Switches:
     value_facts: int = 10_000_000
     storage: str = "auto"
     decompose: str = "auto"
+    table_rows: int | None = None
 
     @property
     def compact(self) -> bool:
@@ -54,9 +57,12 @@ class Switches:
             if (chosen := getattr(self, name)) not in known:
                 listed = " or ".join(f'"{choice}"' for choice in known)
                 raise OptionError(f"{name} is {listed}, not {chosen!r}")
-        for name in ("value_rounds", "value_facts"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
-                raise OptionError(f"{name} is a number above zero, not {getattr(self, name)!r}")
+        for name in ("value_rounds", "value_facts", "table_rows"):
+            number = getattr(self, name)
+            if number is None and name == "table_rows":
+                continue
+            if type(number) is not int or number < 1:
+                raise OptionError(f"{name} is a number above zero, not {number!r}")
 
 
 DEFAULT = Switches()
@@ -93,7 +99,7 @@ def _stratify(program: Program, plan: Plan, switches: Switches) -> Plan:
 
 def _assign_modules(program: Program, plan: Plan, switches: Switches) -> Plan:
     strata = assign_modules(plan.strata, switches.modules != "off", switches.decompose)
-    return replace(plan, strata=strata)
+    return replace(plan, strata=tuple(replace(s, table_rows=switches.table_rows) for s in strata))
 
 
 def _assign_storage(program: Program, plan: Plan, switches: Switches) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from modulog.engines.protocol import REPRESENTABLE
 from modulog.language.model import Atom, Comparison, Expression, Predicate, Rule, Variable
@@ -100,6 +101,7 @@ class Stratum:
     recursive: tuple[Clause, ...] = ()
     modules: tuple[ModulePlan, ...] = ()
     decompose: str = "off"  # whether bodies are decomposed: where it pays ("auto"), all of them, or none
+    table_rows: int | None = None  # the most rows that a table of a decomposed body may have
     schemes: Mapping[Predicate, str] = field(default_factory=dict)  # of facts that may be represented
     view: tuple[Link, ...] = ()  # what it shows, if it is a view
 
@@ -118,13 +120,20 @@ class Stratum:
         return tuple(clause for clause in self.recursive if clause.creates)
 
 
+class Tree(Protocol):
+    """A decomposition that shows itself as text; `given_up` says why it is no longer used, if it is not."""
+
+    @property
+    def given_up(self) -> str: ...
+
+
 @dataclass(slots=True)
 class Plan:
     """Strata in the order of evaluation, with their modules; predicates that are views of others.
 
     `orders` says how each clause, by identity, was last evaluated: a line for each position of the delta. `views` are unions and inverses with their
     parts; the own facts of a view, explicit or by other clauses, are those of a hidden predicate, whose view `owners` knows. `storage` says how facts are kept, and why.
-    `trees` are the decompositions of clauses that are evaluated along one.
+    `trees` are the decompositions of clauses that are evaluated along one, or were until it was given up.
     """
 
     clauses: tuple[Clause, ...]
@@ -135,7 +144,7 @@ class Plan:
     views: dict[Predicate, tuple[Link, ...]] = field(default_factory=dict)
     owners: dict[Predicate, Predicate] = field(default_factory=dict)
     storage: dict[Predicate, Callable[[], str]] = field(default_factory=dict)
-    trees: dict[int, object] = field(default_factory=dict)
+    trees: dict[int, Tree] = field(default_factory=dict)
     represents: frozenset[str] = REPRESENTABLE  # by the engine
 
     def constants(self) -> set[Constant]:
@@ -171,16 +180,18 @@ class Plan:
         return [text for p in stratum.predicates if p in self.storage and (text := self.storage[p]())]
 
     def _clause_lines(self, clause: Clause, when: str) -> list[str]:
-        tree = self._tree(clause)
-        lines = (
-            [f"      {when}, along a tree of {tree[0]}", *(f"        {line}" for line in tree[1:])]
-            if tree
-            else []
-        )
+        lines = [f"      {line}" for line in self._tree(clause, when)]
         return [f"    {clause}", *lines, *(f"      {when}: {order}" for order in self._orders(clause))]
 
-    def _tree(self, clause: Clause) -> list[str]:
-        return str(self.trees[id(clause)]).split("\n") if id(clause) in self.trees else []
+    def _tree(self, clause: Clause, when: str) -> list[str]:
+        """The tree that a clause is evaluated along, or why that is over."""
+        tree = self.trees.get(id(clause))
+        if tree is None:
+            return []
+        first, *more = str(tree).split("\n")
+        if tree.given_up:
+            return [f"no longer along a tree of {first}: {tree.given_up}"]
+        return [f"{when}, along a tree of {first}", *(f"  {line}" for line in more)]
 
     def _orders(self, clause: Clause) -> list[str]:
         return [line for show in self.orders.get(id(clause), ()) if (line := show())]
@@ -195,7 +206,7 @@ class Plan:
             clauses += [(c, "each round", m.name) for m in stratum.modules for c in m.clauses]
             for clause, when, kind in clauses:
                 orders = "<br>".join(html.escape(o) for o in self._orders(clause))
-                tree = html.escape("\n".join(self._tree(clause)))
+                tree = html.escape("\n".join(self._tree(clause, when)))
                 how = f"<code>{orders}</code>" if not tree else f"<pre>{tree}</pre><code>{orders}</code>"
                 rows.append(
                     f"<tr><td>{number}</td><td>{names}</td><td>{kind or 'nonrecursive'}</td>"

@@ -73,7 +73,7 @@ def is_cheap(body: Body, standard: Callable[[], float]) -> bool:
     empty = [read for read in body.reads if not read.relation.size(read.version)]
     if any(read.version != "all" for read in empty):
         return True
-    if empty or not _is_ordered_soon(len(body.reads)):
+    if empty or (body.once and not _is_ordered_soon(len(body.reads))):
         return False
     return max(_doubt(body), 1.0) * standard() < CHEAP
 
@@ -90,18 +90,17 @@ def _is_ordered_soon(atoms: int) -> bool:
     return order_cost(atoms) <= order_cost(BUSHY_LIMIT)
 
 
-def weigh(
-    tree: Decomposition, body: Body, standard: Callable[[], float], unit: Table, orders: int = 1
-) -> Worth:
+def weigh(tree: Decomposition, body: Body, standard: Callable[[], float], unit: Table) -> Worth:
     """Compare; `body` reads the clause of the tree, atom by atom, and `standard` says what its standard plan costs.
 
-    `orders` is how many orders the standard plan has to find: of long bodies that alone may cost more than the tree.
+    To find the order of a long body may cost more than the tree. In a recursive clause, which is not evaluated `once`, that was done: it began with the standard plan.
     """
     if is_simple(tree.clause):
         return Worth(0.0, 0.0, "a simple rule")
     if not tree.root.children:
         return Worth(0.0, 0.0, "one node holds the whole body")
-    cost = 0.0 if _is_ordered_soon(len(body.reads)) else orders * order_cost(len(body.reads))
+    is_long = body.once and not _is_ordered_soon(len(body.reads))
+    cost = order_cost(len(body.reads)) if is_long else 0.0
     decomposed = sum(_in_node(p, body, unit) for p in tree.nodes())
     decomposed += _across(tree, Ordering(replace(body, once=False), unit))
     largest = max(len(p.variables) for p in tree.nodes())
@@ -113,10 +112,13 @@ def weigh(
 def _doubt(body: Body, node: int = FEW_VARIABLES) -> float:
     """The factor by which the estimate of a standard plan is distrusted, where a node has at most so many variables.
 
-    The plan of a short body may be as bushy as a tree, so a tree has to promise half of its cost.
+    The plan of a short body may be as bushy as a tree, so a tree has to promise half of its cost. That of a recursive one begins with what is new, and is
+    made again as predicates grow: there is no more doubt about it than about a tree.
     """
     if len(body.reads) <= BUSHY_LIMIT:
         return 0.5
+    if not body.once:
+        return 1.0
     variables = {v for read in body.reads for v in read.variables}
     return float(DOUBT ** max(len(variables) - node, 0))
 

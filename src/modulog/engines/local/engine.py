@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -65,14 +66,27 @@ class LocalEngine:
         """How often, so far, values could not be compared or had no result."""
         return self.compiler.failures
 
-    def run(self, work: Sequence[p.Work], lazily: bool = False, counted: bool = False) -> None:
+    def run(
+        self,
+        work: Sequence[p.Work],
+        lazily: bool = False,
+        counted: bool = False,
+        limit: int | None = None,
+    ) -> None:
+        left = sys.maxsize if limit is None else limit
         for item in work:
+            if left < 0:
+                break
             began, before = working_time(), self.failures
-            item.rows = self._run(item)
+            item.rows = self._run(item, left)
             item.seconds, item.failures = working_time() - began, self.failures - before
+            left -= item.rows
 
-    def _run(self, work: p.Work) -> int:
-        """Evaluate one rule; the last join, the projection to the head and the test for new facts are one where they can be."""
+    def _run(self, work: p.Work, limit: int) -> int:
+        """Evaluate one rule, up to the first batch beyond so many rows; gives how many there were.
+
+        The last join, the projection to the head and the test for new facts are one where they can be.
+        """
         relation, expr = work.relation, work.expr
         assert isinstance(relation, PlainRelation) and isinstance(expr, p.Project)
         head = self.compiler.head(expr)
@@ -84,8 +98,13 @@ class LocalEngine:
                 return 0
             relation.widen(bounds)
         if isinstance(child, Probe) and relation.arity == 2 and all(isinstance(a, str) for a in expr.args):
-            return self._run_fused(relation, child, arrange, work.source)
-        return sum(self._offer(relation, arrange.pack(batch.ids), work.source) for batch in child.batches())
+            return self._run_fused(relation, child, arrange, work.source, limit)
+        total = 0
+        for batch in child.batches():
+            total += self._offer(relation, arrange.pack(batch.ids), work.source)
+            if total > limit:
+                break
+        return total
 
     def _offer(self, relation: PlainRelation, words: Words, source: p.ModuleId) -> int:
         if words.shape[1]:
@@ -94,26 +113,38 @@ class LocalEngine:
         return int(words.shape[1])
 
     def _run_fused(
-        self, relation: PlainRelation, node: Probe, arrange: Arrangement, source: p.ModuleId
+        self, relation: PlainRelation, node: Probe, arrange: Arrangement, source: p.ModuleId, limit: int
     ) -> int:
+        total = 0
+        for rows in self._fused(relation, node, arrange, source):
+            total += rows
+            if total > limit:
+                break
+        return total
+
+    def _fused(
+        self, relation: PlainRelation, node: Probe, arrange: Arrangement, source: p.ModuleId
+    ) -> Iterator[int]:
+        """Join and offer piece by piece; gives the number of rows of each."""
         reader: Reader | None = None
-        total, buffer = 0, None
+        buffer = None
         for left in node.left.batches():
             if not left.ids.shape[1]:
                 continue
             reader = node.source.reader() if reader is None else reader
             if not isinstance(reader, LayerReader):
                 for _, ids in reader.matches(node.lookup, left.ids):
-                    total += self._offer(relation, arrange.pack(ids), source)
+                    yield self._offer(relation, arrange.pack(ids), source)
                 continue
             for layer in reader.layers:
                 if relation.seen is None or node.lookup.equal or layer.hidden:
                     for _, ids in reading.matches([layer], node.lookup, left.ids):
-                        total += self._offer(relation, arrange.pack(ids), source)
+                        yield self._offer(relation, arrange.pack(ids), source)
                     continue
                 buffer = np.empty(BUFFER, np.int64) if buffer is None else buffer
-                total += _join_into_bitmap(relation, node, layer.run, left.ids, arrange.args, source, buffer)
-        return total
+                yield from _join_into_bitmap(
+                    relation, node, layer.run, left.ids, arrange.args, source, buffer
+                )
 
     def settle(self) -> None:
         """Nothing is put off here."""
@@ -148,12 +179,17 @@ class LocalEngine:
         node = self.compiler.compile(expr)
         return node.count() if isinstance(node, Probe) else sum(b.ids.shape[1] for b in node.batches())
 
-    def collect(self, expr: p.Expr) -> LocalTable:
+    def collect(self, expr: p.Expr, limit: int | None = None) -> LocalTable:
         names = expr.variables
         if isinstance(expr, p.Read) and isinstance(expr.relation, PlainRelation) and names == expr.args:
             if expr.version in ("gone", "come", "delta") and expr.except_from is None:
                 return LocalTable(names, expr.relation.columns(expr.version))
-        batches = list(self.compiler.in_order(expr, names).batches())
+        batches, left = [], sys.maxsize if limit is None else limit
+        for batch in self.compiler.in_order(expr, names).batches():
+            batches.append(batch)
+            left -= batch.ids.shape[1]
+            if left < 0:
+                break
         if not batches:
             return LocalTable(names, np.empty((len(names), 0), np.int32))
         weights = [b.weights for b in batches if b.weights is not None]
@@ -222,21 +258,20 @@ def _join_into_bitmap(
     args: tuple[str | int, ...],
     source: p.ModuleId,
     buffer: np.ndarray,
-) -> int:
+) -> Iterator[int]:
     if not len(run):
-        return 0
+        return
     seen, lookup = relation.seen, node.lookup
     assert seen is not None
     order, lows, highs = lookup.find(ids, run)
     sources = places(tuple(_origin(node, order.permutation, str(a)) for a in args))
-    row = offset = pairs = 0
+    row = offset = 0
     while row < ids.shape[1]:
         fresh, considered, row, offset = joining.join_into_bitmap(
             ids, lows, highs, order.words, sources, seen.bits, seen.box, buffer, row, offset, PAIRS
         )
         relation.accept(buffer[:fresh].copy()[np.newaxis], source)
-        pairs += considered
-    return pairs
+        yield considered
 
 
 def _origin(node: Probe, permutation: tuple[int, ...], variable: str) -> int:

@@ -115,7 +115,13 @@ class SparkEngine:
 
     # ---- Rounds
 
-    def run(self, work: Sequence[p.Work], lazily: bool = False, counted: bool = False) -> None:
+    def run(
+        self,
+        work: Sequence[p.Work],
+        lazily: bool = False,
+        counted: bool = False,
+        limit: int | None = None,
+    ) -> None:
         if self.driver.takes((item.expr for item in work), {spark_relation(item.relation) for item in work}):
             self.driver.run(work)
             return
@@ -293,7 +299,7 @@ class SparkEngine:
 
     # ---- Graphs
 
-    def collect(self, expr: p.Expr) -> SparkTable:
+    def collect(self, expr: p.Expr, limit: int | None = None) -> SparkTable:
         if self.driver.takes([expr]):
             return self.driver.collect(expr)
         with translated():
