@@ -15,14 +15,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from modulog.errors import DataError, ModulogError
 from modulog.formats.writing import replacing
+from modulog.kernels.compile_time import compile_time, working_time
 from modulog.pipeline.configuration import Configuration
 from modulog.pipeline.report import report
-from modulog.pipeline.run import Run, Watch
+from modulog.pipeline.run import COMPILING, Run, Watch
 from modulog.store.locks import lock_for_running
 from modulog.store.writing import RUNS, check_target
 from modulog.version import __version__
@@ -36,6 +36,7 @@ class RunLog:
         self.events: list[dict[str, Any]] = []
         self.seconds: dict[str, float] = {}
         self._within = 0.0  # seconds of stages inside the one that runs
+        self._compiled = compile_time.seconds
         self._file = path.open("x", encoding="utf-8", buffering=1)
 
     def write(self, event: str, **values: Any) -> None:
@@ -57,7 +58,7 @@ class RunLog:
         """Note when the stage begins, when it ends, and whether it failed; a stage inside another one has seconds of its own."""
         outer, self._stage = self._stage, name
         earlier, self._within = self._within, 0.0
-        outcome, began = {"event": "done"}, perf_counter()
+        outcome, began = {"event": "done"}, working_time()
         self.write("stage")
         try:
             with self._also.stage(name):
@@ -66,7 +67,7 @@ class RunLog:
             outcome = {"event": "failed", "error": _words(error)}
             raise
         finally:
-            whole = perf_counter() - began
+            whole = working_time() - began
             own = whole - self._within
             self.seconds[name] = self.seconds.get(name, 0.0) + own
             self.write(**outcome, seconds=round(own, 3))
@@ -82,6 +83,16 @@ class RunLog:
         self.write("round", stratum=stratum, strata=strata, predicates=name, round=round_, facts=facts)
         self._also(stratum, strata, name, round_, facts)
 
+    def compiled(self) -> None:
+        """Note how long kernels were compiled, as a stage of its own: the seconds of no other stage have it."""
+        seconds, self._compiled = compile_time.seconds - self._compiled, compile_time.seconds
+        if seconds:
+            self.seconds[COMPILING] = self.seconds.get(COMPILING, 0.0) + seconds
+            self._stage = COMPILING
+            self.write("stage")
+            self.write("done", seconds=round(seconds, 3))
+            self._stage = ""
+
     def close(self) -> None:
         """No more will be written."""
         with suppress(OSError):
@@ -96,6 +107,7 @@ class Record:
 
     def finished(self, run: Run) -> Run:
         """Note how the run ended; the same run, with the seconds of its stages and the place of its report."""
+        self.log.compiled()
         done = replace(run, seconds=self.log.seconds, report=str(self.log.path.with_suffix(".html")))
         self.log.write("end", outcome="done", **{f.name: getattr(done, f.name) for f in fields(done)})
         return done
@@ -120,6 +132,7 @@ def recorded(configuration: Configuration, watch: Watch) -> Iterator[Record]:
         log.write("begin", writer=f"modulog {__version__}", name=name, pipeline=_shown(configuration))
         yield Record(log)
     except BaseException as error:
+        log.compiled()
         log.write("end", outcome="failed", error=_words(error))
         raise
     finally:

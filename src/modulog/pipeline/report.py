@@ -186,7 +186,7 @@ def _stages(events: Sequence[Event]) -> str:
             times[name] = times.get(name, 0) + 1
     told = (
         "A run enters some stages several times: it saves the store before sinks are written and again when they are. Seconds are of all times together; "
-        "those of a start of Spark inside another stage are not in that stage."
+        "those of a start of Spark inside another stage, and of compiling, are not in that stage."
     )
     lines = ((name, times[name], s, s) for name, s in seconds.items())
     return table(("stage", "#entered", "#seconds", "="), lines, told)

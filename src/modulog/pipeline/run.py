@@ -14,8 +14,10 @@ Mode = Literal["full", "incremental"]
 
 START = "start of Spark"
 """A stage that comes first, or inside the one in which Spark is first needed, and not at all where Spark runs already."""
+COMPILING = "compiling kernels"
+"""A stage that stands for all moments in which a kernel was compiled; told at the end, if there were any."""
 
-STAGES = (START, "read", "materialise", "compare", "update", "change", "save", "sinks")
+STAGES = (START, COMPILING, "read", "materialise", "compare", "update", "change", "save", "sinks")
 """The stages of a run; a run enters those that it needs, most of them perhaps several times."""
 
 

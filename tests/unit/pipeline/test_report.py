@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from modulog.errors import DataError
+from modulog.kernels.compile_time import compile_time
 from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, Statistics, StratumStatistics
 from modulog.pipeline.configuration import Configuration, Sink, Source
 from modulog.pipeline.counted import described
 from modulog.pipeline.log import recorded
 from modulog.pipeline.report import report
-from modulog.pipeline.run import START, Run, Unwatched
+from modulog.pipeline.run import COMPILING, START, Run, Unwatched
 from modulog.store.locks import lock_for_running
 
 NASTY = "<script>alert('x')</script> & \"q\""
@@ -129,7 +130,7 @@ def test_a_stage_inside_another_has_seconds_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([0.0, 1.0, 8.0, 10.0])  # Spark starts after one second of comparing, and takes seven of ten
-    monkeypatch.setattr("modulog.pipeline.log.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("modulog.pipeline.log.working_time", lambda: next(clock))
     with recorded(configuration(tmp_path), Unwatched()) as record:
         with record.log.stage("compare"):
             with record.log.stage(START):
@@ -160,6 +161,19 @@ def texts(*events: dict[str, Any]) -> str:
         ],
     }
     return "|".join(Page(report([{**begin, "pipeline": pipeline}, *events])).texts)
+
+
+def test_compiling_is_a_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_time, "seconds", 5.0)
+    with recorded(configuration(tmp_path), Unwatched()) as record:
+        with record.log.stage("materialise"):
+            monkeypatch.setattr(compile_time, "seconds", 1005.0)
+        done = record.finished(Run("full", "", 1, 0, 0))
+    assert done.seconds[COMPILING] == 1000.0 and done.seconds["materialise"] < 0
+    (page,) = tmp_path.rglob("*.html")
+    assert COMPILING in page.read_text()
+    told = [line.get("seconds") for line in lines(tmp_path) if line.get("stage") == COMPILING]
+    assert told == [None, 1000.0]
 
 
 def test_rows_and_bad_records_by_source() -> None:
