@@ -151,9 +151,7 @@ class Reasoner(Answering):
         reasoner._begin(program, Path(), switches, backend, progress)
         if found := keeping.restore(store, reasoner._plan, reasoner._facts, relations, anew=is_other):
             reasoner._statistics = found[0]
-            reasoner._maintenance = Maintenance(
-                found[1], reasoner._facts, switches, reasoner._readings.views.present
-            )
+            reasoner._maintenance = Maintenance(found[1], reasoner._facts, switches, reasoner._readings.views)
             reasoner._maintenance.journal = Journal(backend.engine)
             if isinstance(checkpoints, UpdateCheckpoints):
                 reasoner._maintenance.checkpoints = checkpoints
@@ -309,8 +307,7 @@ class Reasoner(Answering):
         statistics, strata = materialise(
             self._plan, self._facts, self._observe, self._switches, self._checkpoints
         )
-        copies = self._readings.views.present
-        self._maintenance = Maintenance(strata, self._facts, self._switches, copies)
+        self._maintenance = Maintenance(strata, self._facts, self._switches, self._readings.views)
         self._pending = False
         statistics.explicit, statistics.loading = explicit, loading
         self._counted = False

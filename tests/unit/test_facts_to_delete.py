@@ -11,7 +11,7 @@ import pytest
 
 import oracle
 from module_programs import story
-from modulog import Reasoner, cli
+from modulog import IRI, Reasoner, cli
 from modulog.pipeline import Run
 from strategies import text
 from values import rows_to_python
@@ -27,6 +27,43 @@ def test_a_derived_fact_stays_and_is_counted(storage: str) -> None:
     change = r.update(delete={"path": [(1, 3), (1, 2), (7, 8), (7, 8)], "edge": [(5, 5)], "other": [(1,)]})
     assert (change.still_derived, change.ignored) == (2, 3)  # (1, 2) was explicit, too
     assert not change and r.count("path") == 3
+
+
+def E(name: str) -> IRI:
+    return IRI(f"http://e.org/{name}")
+
+
+SAME = """
+    @prefix : <http://e.org/> .
+    triple(?a, ?p, ?o) :- :same(?a, ?b), triple(?b, ?p, ?o) .
+    :same(:a, :b) . triple(:b, :likes, tea) . triple(:b, rdf:type, :Cat) .
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        (":likes", (E("a"), "tea")),
+        ("triple", (E("a"), E("likes"), "tea")),
+        (":Cat", (E("a"),)),
+        ("rdf:type", (E("a"), E("Cat"))),
+    ],
+)
+def test_a_fact_that_rules_derive_as_a_triple_stays(name: str, row: tuple[Any, ...]) -> None:
+    r = Reasoner(SAME)
+    change = r.update(delete={name: [row, (E("z"), *row[1:])]})
+    assert (change.still_derived, change.ignored) == (1, 1)
+    assert r.contains(name, row)
+
+
+def test_a_fact_that_rules_derive_as_a_triple_goes_with_its_reason() -> None:
+    r = Reasoner(SAME)
+    change = r.update(delete={":likes": [(E("a"), "tea"), (E("b"), "tea")]})
+    assert (change.still_derived, change.ignored, change.deleted) == (
+        0,
+        0,
+        {"<http://e.org/likes>": 2, "triple": 2},
+    )
 
 
 def test_a_derived_fact_that_goes_with_its_reason_is_deleted() -> None:

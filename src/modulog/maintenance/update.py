@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from modulog.engines.protocol import EXPLICIT, AntiJoin, Engine, Project, Read, Relation, Table, Work
 from modulog.kernels.compile_time import compile_time, working_time
-from modulog.language.model import Predicate
+from modulog.language.model import Atom, Predicate, Variable
+from modulog.language.triples import TripleViews
 from modulog.maintenance.dredc_mod import MaintainedStratum
 from modulog.maintenance.journal import Journal
 from modulog.maintenance.progress import UNKEPT, UpdateCheckpoints
 from modulog.maintenance.statistics import UpdateStatistics
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.strata import LiveStratum
+from modulog.planning.collapse import through
 from modulog.planning.pipeline import Switches
 
 Tables = dict[Predicate, list[Table]]
@@ -38,10 +40,10 @@ class Maintenance:
         strata: Sequence[LiveStratum],
         facts: Facts,
         switches: Switches,
-        copies: Collection[Predicate] = (),
+        views: TripleViews,
     ) -> None:
         self.facts, self.engine = facts, facts.engine
-        self.copies = copies  # predicates whose explicit facts are counted under other names
+        self.views = views
         self.strata = [MaintainedStratum(live, switches) for live in strata]
         self.journal: Journal | None = None  # what to write into the store that everything came from
         self.checkpoints: UpdateCheckpoints = (
@@ -126,14 +128,23 @@ class Maintenance:
             relation.derive()
         for relation in given:
             relation.merge()
-        asked = {p: relation for p, relation in asked.items() if p not in self.copies}
+        # What `triple` and `rdf:type` hold for rules is counted under other names.
+        asked = {p: relation for p, relation in asked.items() if p not in self.views.present}
         derivable = {p: relation for p, relation in asked.items() if self._is_derivable(p)}
         net.ignored = sum(r.size("all") - deleted.get(p, 0) for p, r in asked.items() if p not in derivable)
         return _changed(given), derivable
 
     def _is_derivable(self, predicate: Predicate) -> bool:
         """Whether there are rules for a predicate, or for one that it is a view of."""
-        return self.facts.link(predicate).representative in self.facts.derived
+        return self._home(predicate).predicate in self.facts.derived
+
+    def _home(self, predicate: Predicate) -> Atom:
+        """Where all facts of a predicate are."""
+        return through(self.views.home(predicate)[1], self.facts.plan.links)
+
+    def _arguments(self, atom: Atom) -> tuple[str | int, ...]:
+        """The terms of an atom as an engine knows them: names of variables, ids of constants."""
+        return tuple(t.name if isinstance(t, Variable) else self.facts.identify(t) for t in atom.terms)
 
     def _exchange(
         self, minus: Tables, plus: Tables
@@ -180,11 +191,10 @@ class Maintenance:
     def _look_for(self, asked: dict[Predicate, Relation], net: NetChange) -> None:
         """Count facts that were to go: those that hold still, because rules derive them, and those that did not hold before either."""
         for predicate, relation in asked.items():
-            link = self.facts.link(predicate)
-            names = tuple(f"c{j}" for j in range(predicate.arity))
-            ordered = tuple(names[link.places.index(j)] for j in range(predicate.arity))
-            rows = self.engine.collect(Project(Read(relation, names, "all"), ordered, "keep"))
-            holding = self.facts.relation(link.representative)
+            own, home = self.views.home(predicate)[0], self._home(predicate)
+            names, args = self._arguments(own), self._arguments(home)
+            rows = self.engine.collect(Project(Read(relation, names, "all"), args, "keep"))
+            holding = self.facts.relation(home.predicate)
             net.still_derived += len(holding.contains(rows, "after"))
             net.ignored += relation.size("all") - len(holding.contains(rows, "either"))
 
