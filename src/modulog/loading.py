@@ -17,7 +17,8 @@ from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.language.model import Directive, Predicate, Program
 from modulog.language.reading import full_name
-from modulog.language.triples import TripleViews
+from modulog.language.triples import VIEWS as ALL_TRIPLES
+from modulog.language.triples import TripleViews, is_rdf
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.forms import Forms
 from modulog.terms.python import IRI
@@ -101,6 +102,7 @@ class Loader:
         self.supplied: set[str] = set()  # what somebody has given facts for, even none
         self._scope = program.prefixes, program.base
         named = program.predicates()
+        self._iris = {p.name for p in named if is_rdf(p)}
         self.know(named)
         views = TripleViews.of(program)
         self.forms = Forms(views, backend)
@@ -117,8 +119,11 @@ class Loader:
             self.arities.setdefault(predicate.name, set()).add(predicate.arity)
 
     def supply(self, names: Iterable[str | IRI]) -> None:
-        """Take note of names that somebody gives facts for."""
-        self.supplied.update(map(predicate_name, names))
+        """Take note of names that somebody gives facts for; triples may be facts of whatever the program names by an IRI."""
+        found = set(map(self.named, names))
+        self.supplied |= found
+        if any(view.name in found for view in ALL_TRIPLES):
+            self.supplied |= self._iris
 
     def add(self, *arrivals: Arrival, triples: Iterable[Triples] = ()) -> list[Predicate]:
         """Stage explicit facts; all of them or, on an error, none. Answers the predicates."""
@@ -155,7 +160,7 @@ class Loader:
         """The tables of each predicate, every arity being what is expected; a file without rows makes its predicate known."""
         triples = list(triples)
         self.supply(arrival.name for arrival in arrivals)
-        self.supply(predicate.name for file in triples for predicate in file.predicates)
+        self.supplied.update(predicate.name for file in triples for predicate in file.predicates)
         waiting = [(arrival, list(arrival.tables)) for arrival in arrivals]
         arities = dict(self.arities)
         try:

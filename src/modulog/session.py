@@ -361,7 +361,11 @@ class Reasoner(Answering):
         net = self._maintenance.update(minus, plus)
         self._pending = self._counted = False
         self._readings.forget()
-        return change_of(net, self._readings, chosen, self._backend)
+        return change_of(net, self._readings, self._chosen, self._backend)
+
+    def _chosen(self, known: Iterable[Predicate], name: str | IRI | Predicate) -> Predicate:
+        """The predicate that somebody means; a prefix is one of the program."""
+        return chosen(known, name if isinstance(name, Predicate) else self._loader.named(name))
 
     def difference(self, predicates: Iterable[Predicate], facts: Given | None) -> tuple[Given, Given]:
         """What `update` must delete and add, so that the explicit facts of some predicates are those that `read` gave and those of the program.

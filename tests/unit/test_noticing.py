@@ -129,6 +129,17 @@ def test_facts_that_come_with_the_first_update() -> None:
     assert r.count("path") == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "row"), [("e:p", (1, 2)), ("triple", (1, IRI("u:e/p"), 2)), ("e:C", (1,)), ("rdf:type", (1, 2))]
+)
+def test_facts_under_prefixes_and_as_triples(name: str, row: tuple[Any, ...]) -> None:
+    rules = "@prefix e: <u:e/> . q(?x) :- e:p(?x, ?y) . q(?x) :- e:C(?x) ."
+    r = Reasoner(rules)
+    r.add(name, [row])
+    assert told(r, "q") == []
+    Reasoner(rules).update(add={name: [row]})
+
+
 def test_a_store_and_other_rules_over_it(tmp_path: Path) -> None:
     r = Reasoner(PATHS)
     r.add("edge", [])

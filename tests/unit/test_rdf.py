@@ -218,3 +218,11 @@ def test_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "bad.nt").write_text('<http://e/a> <http://e/p> "x" .\n<http://e/a> <http://e/p> "y\n')
     code, said = run("materialise", rules, "--facts", tmp_path / "bad.nt", "--out", tmp_path / "none")
     assert code == 2 and "bad.nt:2:27: " in said and not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("name", ["e:q", "<http://e/q>", IRI("http://e/q")])
+def test_changes_know_the_prefixes_of_the_program(name: str | IRI) -> None:
+    r = Reasoner("@prefix e: <http://e/> . e:q(?x) :- e:p(?x, ?y) .")
+    change = r.update(add={"e:p": [(1, 2)]})
+    assert change.rows(name) == r.rows(name) == [(1,)]
+    assert change.rows("rdf:type") == r.rows("rdf:type") == [(1, IRI("http://e/q"))]
