@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 
 from modulog.errors import Position
 from modulog.language.building import Placed
-from modulog.language.model import Comparison
+from modulog.language.model import Comparison, Literal
 from modulog.language.scene import Scene, Slip, is_token
 
 _FILE = re.compile(r"[^\n(?<@\"]+\.[A-Za-z]\w{0,4}")
@@ -77,14 +78,25 @@ def modulo(scene: Scene) -> Slip | None:
     if not (is_token(scene.last, "TERM", "RPAR") or isinstance(scene.last, Placed | Comparison)):
         return None
     end = scene.behind()
-    lines = scene.text.split("\n")
-    match = _MODULO.match(lines[end.line - 1], end.column - 1)
+    is_comment = not scene.rest.startswith("%")  # it does not begin one in RDFox's syntax
+    return _modulo(scene.text, scene.source, end.line, end.column, is_comment)
+
+
+def modulo_at_the_end(text: str, query: Sequence[Literal]) -> Slip | None:
+    """The same where a query is complete without what follows the sign: `p(?x), ?z = ?x % 2`."""
+    at = query[-1].position if query and isinstance(query[-1], Comparison) else None
+    return _modulo(text, at.source, at.end_line, at.end_column, True) if at else None
+
+
+def _modulo(text: str, source: str, line: int, column: int, is_comment: bool) -> Slip | None:
+    """What to say if a sign with an operand stands behind a place."""
+    match = _MODULO.match(text.split("\n")[line - 1], column - 1)
     if match is None:
         return None
     start = match.start(1) + 1
-    comment = "" if scene.rest.startswith("%") else "`%` begins a comment; "  # not so in RDFox's syntax
+    comment = "`%` begins a comment; " if is_comment else ""
     hint = f"{comment}the remainder of ?x by 2 is `?x - 2 * INT(?x / 2)`"
-    return Slip("there is no modulo", Position(scene.source, end.line, start, end.line, start + 1), hint)
+    return Slip("there is no modulo", Position(source, line, start, line, start + 1), hint)
 
 
 def _at(scene: Scene, start: int, length: int) -> Position:

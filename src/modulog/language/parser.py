@@ -44,6 +44,10 @@ def parse_query(
     2
     """
     body: tuple[Literal, ...] = _parse(text, source, "query", prefixes, base)
+    from modulog.language.foreign import modulo_at_the_end
+
+    if slip := modulo_at_the_end(text, body):
+        raise ParseError(slip.message, slip.position, text, slip.hint)
     if check:
         from modulog.language.checks import verify_query
 

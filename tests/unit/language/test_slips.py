@@ -150,6 +150,9 @@ def test_program(text: str, line: int, column: int, message: str, hint: str | No
         ("p(a) q(b)", 5, "a comma is missing", "separate the literals"),
         ("p(a) :- q(a)", 6, "`:-` cannot stand here", "without head and `:-`"),
         ("p(a) . q(b)", 8, "`q(b)` cannot stand here", "expected nothing more"),
+        ("p(?x), ?x % 2 = 1", 11, "there is no modulo", "`%` begins a comment"),
+        ("p(?x), ?z = ?x % 2", 16, "there is no modulo", "`%` begins a comment"),
+        ("p(?x), ?z = ?x + 1 %?x .", 20, "there is no modulo", "`%` begins a comment"),
     ],
 )
 def test_query(text: str, column: int, message: str, hint: str) -> None:
@@ -158,6 +161,13 @@ def test_query(text: str, column: int, message: str, hint: str) -> None:
     assert caught.value.position is not None
     assert (caught.value.position.column, caught.value.message) == (column, message)
     assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "text", ["p(?x), ?x > 3 % 2 is too small", "p(?x), ?x = 3 .\n% 2", "p(?x) % 2", 'p(?x, "% 2")']
+)
+def test_comments_in_queries(text: str) -> None:
+    assert parse_query(text)
 
 
 @pytest.mark.parametrize(
