@@ -85,16 +85,21 @@ def _numbers(events: Sequence[Event], known: Event, end: Event) -> str:
     notes = [event for event in events if event["event"] == "note"]
     over = [event for event in events if event["event"] in ("done", "failed")]
     numbers = {
-        "facts": end.get("facts", known.get("facts")),
-        "explicit facts": end.get("explicit", known.get("explicit")),
-        "seconds": sum(event["seconds"] for event in over) if over else None,
+        ("fact", "facts"): end.get("facts", known.get("facts")),
+        ("explicit fact", "explicit facts"): end.get("explicit", known.get("explicit")),
+        ("second", "seconds"): sum(event["seconds"] for event in over) if over else None,
     }
     odd = {
-        "bad records": sum(note.get("set_aside", 0) for note in notes) or None,
-        "rows left out": sum(sum(note.get("failures", {}).values()) for note in notes) or None,
+        ("bad record", "bad records"): sum(note.get("set_aside", 0) for note in notes) or None,
+        ("row left out", "rows left out"): sum(sum(note.get("failures", {}).values()) for note in notes)
+        or None,
     }
     shown = [("", *item) for item in numbers.items()] + [(' class="odd"', *item) for item in odd.items()]
-    cells = (f"<div{kind}><b>{text(n)}</b>{escape(name)}</div>" for kind, name, n in shown if n is not None)
+    cells = (
+        f"<div{kind}><b>{text(n)}</b>{one if n == 1 else many}</div>"
+        for kind, (one, many), n in shown
+        if n is not None
+    )
     return f'<div class="numbers">{"".join(cells)}</div>\n'
 
 

@@ -209,6 +209,8 @@ def test_rows_that_were_left_out() -> None:
     assert f"|{RULE}|2 comparisons of values that cannot be compared counted as false" in section
     assert "q(?x) :- p(?x)" not in section
     assert "3|rows left out" in shown
+    assert "1|row left out" in texts({"event": "note", "failures": {"overflows": 1}, "set_aside": 1})
+    assert "1|bad record|" in texts({"event": "note", "set_aside": 1})
     assert "Rows left out" not in texts({"event": "note", "failures": {}, "rules": rules[1:]})
 
 
