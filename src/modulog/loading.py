@@ -22,7 +22,7 @@ from modulog.language.triples import TripleViews, is_rdf
 from modulog.materialisation.facts import Facts
 from modulog.materialisation.forms import Forms
 from modulog.terms.python import IRI
-from modulog.wording import plural
+from modulog.wording import arguments, plural
 
 FORMATS = {
     "csv": "csv",
@@ -187,8 +187,7 @@ class Loader:
         known = self.arities.get(name, {arity})
         both = name.startswith("<") and {arity, *known} <= {1, 2}
         if arity not in known and not both:
-            expected = " or ".join(map(str, sorted(known)))
-            raise DataError(f"{source}: {name} has {expected} arguments, but the rows have {arity}")
+            raise DataError(f"{source}: {name} has {arguments(sorted(known))}, but the rows have {arity}")
         self.arities[name] = known | {arity}
 
     def expected(self, name: str) -> int | None:

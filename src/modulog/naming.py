@@ -11,6 +11,7 @@ from modulog.errors import QueryError
 from modulog.language.function_names import explain_call
 from modulog.language.model import Predicate
 from modulog.terms.python import IRI
+from modulog.wording import arguments
 
 
 def choose(known: Iterable[Predicate], name: str, arity: int | None = None) -> Predicate:
@@ -26,8 +27,8 @@ def choose(known: Iterable[Predicate], name: str, arity: int | None = None) -> P
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise QueryError(f"there is no predicate {name}{hint}")
     if arity is not None or len(found) > 1:
-        arities = " or ".join(str(p.arity) for p in found)
-        raise QueryError(f"{name} has {arities} arguments" + ("" if arity is None else f", not {arity}"))
+        has = arguments(p.arity for p in found)
+        raise QueryError(f"{name} has {has}" + ("" if arity is None else f", not {arity}"))
     return found[0]
 
 

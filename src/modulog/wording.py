@@ -15,6 +15,16 @@ def plural(number: int, noun: str, many: str = "") -> str:
     return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
 
 
+def arguments(arities: Iterable[int]) -> str:
+    """How many arguments something has.
+
+    >>> arguments([1]), arguments([1, 2]), arguments([3])
+    ('1 argument', '1 or 2 arguments', '3 arguments')
+    """
+    *others, last = arities
+    return " or ".join((*map(str, others), plural(last, "argument")))
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The nearest of the known names as the end of a message; empty if none is near.
 

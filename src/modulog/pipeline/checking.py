@@ -24,7 +24,7 @@ from modulog.pipeline.kinds import KEYS, SINK_KEYS, SOURCE_KEYS
 from modulog.pipeline.peeking import peek
 from modulog.store.manifest import MANIFEST
 from modulog.store.writing import check_target
-from modulog.wording import plural
+from modulog.wording import arguments, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +234,9 @@ class _Checker:
         if columns in known or (name.startswith("<") and {columns, *known} <= {1, 2}):
             return
         shown = print_predicate(name, dict(self.program.prefixes).items())
-        arguments = " or ".join(map(str, sorted(known)))
         where = f"{file}: " if file else ""
-        self._wrong(f"{where}{shown} has {arguments} arguments, but gets {plural(columns, 'column')}", *path)
+        has, gets = arguments(sorted(known)), plural(columns, "column")
+        self._wrong(f"{where}{shown} has {has}, but gets {gets}", *path)
 
     # ---- Store and sinks
 
