@@ -13,6 +13,7 @@ from modulog.formats.columns import choose_columns
 from modulog.formats.files import SPARK_FORMATS, is_uri
 from modulog.keeping import store_path
 from modulog.language.checks import verify
+from modulog.language.function_names import refuse_functions
 from modulog.language.model import Program
 from modulog.language.parser import parse_file
 from modulog.language.printer import print_predicate
@@ -105,6 +106,7 @@ class _Checker:
         self.configuration = _written_out(self.configuration, self.program)
         for number, source in enumerate(self.configuration.sources):
             self._source(number, source)
+        self._functions()
         self._store()
         for number, sink in enumerate(self.configuration.sinks):
             self._sink(number, sink)
@@ -168,6 +170,18 @@ class _Checker:
             self.mistakes.append(
                 f"{directive.position}: a pipeline knows its files: write a [[source]] instead of @import"
             )
+
+    def _functions(self) -> None:
+        """Functions in place of atoms: their names are no predicates that rules or sources fill."""
+        certain = not self.unsure and not any(
+            files is None and source.predicates is None
+            for source, files in zip(self.configuration.sources, self.files, strict=True)
+        )
+        names = {file.predicate for files in self.files for file in files or ()}
+        try:
+            refuse_functions(self.program, self.program.text, names | self.filled if certain else None)
+        except ModulogError as error:
+            self.mistakes.append(str(error))
 
     # ---- Sources
 

@@ -405,6 +405,26 @@ def test_rules(folder: Path) -> None:
     assert "`edge` has" in mistake and "rules.rls:1" in mistake and "bad.rls:1" in mistake
 
 
+@pytest.mark.parametrize(
+    ("name", "sources", "refused"),
+    [
+        ("contains", '[[source]]\npath = "edge.csv"', True),
+        ("edge", '[[source]]\npath = "edge.csv"', False),
+        ("contains", '[[source]]\npath = "edge.csv"\npredicate = "contains"', False),
+        ("contains", '[[source]]\npath = "s3a://bucket/*.csv"\nformat = "csv"', False),
+        ("CONTAINS", '[[source]]\npath = "s3a://bucket/*.csv"\nformat = "csv"', True),
+    ],
+)
+def test_functions_in_place_of_atoms(folder: Path, name: str, sources: str, refused: bool) -> None:
+    (folder / "rules.rls").write_text(f"a(?x) :- {name}(?x, b) .\n")
+    text = f'store = "store"\nrules = ["rules.rls"]\n{sources}\n'
+    if not refused:
+        made(folder, text).check()
+        return
+    (said,) = mistakes(folder, text)
+    assert said.startswith(f"rules.rls:1:10: there is no function `{name}`")
+
+
 def test_triples_may_have_any_predicate(folder: Path) -> None:
     (folder / "facts.nt").write_text("<urn:a> <urn:p> <urn:b> .\n")
     sink = '[[sink]]\npath = "out"\npredicates = ["<urn:other>"]\n'
