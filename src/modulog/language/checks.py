@@ -71,22 +71,39 @@ def check(
 def verify(program: Program, text: str | None = None) -> None:
     """Raise the first mistake of a program, in the order of the text; its message counts the others."""
     text = program.text if text is None else text
-    _raise_first([*_unsafe(program, text), *_arities(program, text), *_cycles(program)], text)
+    _raise_first(_mistakes(program, text), text)
+
+
+def errors_of(program: Program) -> list[ProgramError]:
+    """All mistakes of a program, in the order of the text.
+
+    >>> from modulog.language.parser import parse_program
+    >>> [e.message.split(" ")[0] for e in errors_of(parse_program("p(?x) :- q(?y) . r(?z) :- q(a) .", check=False))]
+    ['`?x`', '`?z`']
+    """
+    return [m.kind(m.message, m.position, program.text, m.hint) for m in _mistakes(program, program.text)]
 
 
 def verify_query(body: tuple[Literal, ...], text: str | None = None) -> None:
     """Raise the first mistake of a query: a variable that nothing binds, two arities for one predicate."""
     rule = Rule((), body)
-    _raise_first([*_unsafe_rule(rule, text), *_arities(Program(rules=(rule,)), text)], text)
+    _raise_first(_ordered([*_unsafe_rule(rule, text), *_arities(Program(rules=(rule,)), text)]), text)
+
+
+def _mistakes(program: Program, text: str | None) -> list[Mistake]:
+    return _ordered([*_unsafe(program, text), *_arities(program, text), *_cycles(program)])
+
+
+def _ordered(mistakes: list[Mistake]) -> list[Mistake]:
+    """Each mistake once, for several rules may come from one statement, in the order of the text."""
+    return sorted(dict.fromkeys(mistakes), key=lambda m: by_position(m.position))
 
 
 def _raise_first(mistakes: list[Mistake], text: str | None) -> None:
-    mistakes = list(dict.fromkeys(mistakes))  # several rules may come from one statement
     if not mistakes:
         return
-    first = min(mistakes, key=lambda m: by_position(m.position))
-    others = len(mistakes) - 1
-    more = f" (and {plural(others, 'more mistake')})" if others else ""
+    first, *others = mistakes
+    more = f" (and {plural(len(others), 'more mistake')})" if others else ""
     raise first.kind(first.message + more, first.position, text, first.hint)
 
 

@@ -12,7 +12,7 @@ from modulog.errors import DataError, ModulogError, PipelineError
 from modulog.formats.columns import choose_columns
 from modulog.formats.files import SPARK_FORMATS, is_uri
 from modulog.keeping import store_path
-from modulog.language.checks import verify
+from modulog.language.checks import errors_of
 from modulog.language.function_names import refuse_functions
 from modulog.language.model import Program
 from modulog.language.parser import parse_file
@@ -149,7 +149,7 @@ class _Checker:
                     continue
                 program = parse_file(rules, check=False)
                 programs.append(replace(program, imports=()))
-                verify(program)
+                self.mistakes += map(str, errors_of(program))
                 self._imports(program)
             except ModulogError as error:
                 self.mistakes.append(str(error))
@@ -157,10 +157,7 @@ class _Checker:
         if programs:
             self.program = merged(programs)
             if len(self.mistakes) == before:  # else the same mistakes would be told twice
-                try:
-                    verify(self.program)
-                except ModulogError as error:
-                    self.mistakes.append(str(error))
+                self.mistakes += map(str, errors_of(self.program))
         for predicate in self.program.predicates():
             self.arities.setdefault(predicate.name, set()).add(predicate.arity)
 

@@ -400,6 +400,9 @@ def test_rules(folder: Path) -> None:
         "import.rls:1:1",
         "pipeline.toml:2",
     ]
+    (folder / "bad.rls").write_text("p(?x) :- q(?y) .\nr(?x) :- q(b, ?x) .\ns(_) .\n")
+    found = mistakes(folder, 'store = "s"\nrules = ["rules.rls", "bad.rls"]\n')
+    assert [mistake.split(": ")[0] for mistake in found] == ["bad.rls:1:3", "bad.rls:2:10", "bad.rls:3:3"]
     (folder / "bad.rls").write_text("edge(?x) :- old(?x) .\n")
     [mistake] = mistakes(folder, 'store = "s"\nrules = ["rules.rls", "bad.rls"]\n')
     assert "`edge` has" in mistake and "rules.rls:1" in mistake and "bad.rls:1" in mistake
