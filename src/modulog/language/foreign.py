@@ -41,6 +41,9 @@ def sparql(scene: Scene) -> Slip | None:
         hint = "write the atoms alone, with commas: `ub:Chair(?x), ub:worksFor(?x, ?y)`; every variable is an answer"
         at = _at(scene, match.start(1), len(match[1]))
         return Slip("a query is a conjunction of atoms, not SPARQL", at, hint)
+    if match and match[1].upper() not in ("PREFIX", "BASE") and list(scene.read) == [match[1]]:
+        hint = 'a program has rules, `q(?x) :- <http://…/Chair>(?x) .`; a query of its facts is `reasoner.query("q(?x)")`'
+        return Slip("a program is not SPARQL", _at(scene, match.start(1), len(match[1])), hint)
     if not scene.in_body:
         return None
     starts = (item.start_pos for item in scene.read[-3:] if is_token(item, "TERM", "PNAME", "IRI", "NAME"))

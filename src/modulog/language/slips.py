@@ -271,6 +271,10 @@ def _unexpected(scene: Scene) -> Slip:
     hint = "expected " + (" or ".join([", ".join(wanted[:-1]), wanted[-1]]) if len(wanted) > 1 else wanted[0])
     if scene.query and scene.token.type == "ARROW":
         hint = "a query is the body of a rule, without head and `:-`"
+    if scene.query and scene.rest.startswith("@"):
+        hint = (
+            "a query has the prefixes of the program that is asked; write other IRIs whole, in angle brackets"
+        )
     if not scene.rest:
         what = "an empty query" if not scene.read else "the text ends too early"
         return Slip(what, scene.behind(), hint)

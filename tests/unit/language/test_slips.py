@@ -113,6 +113,7 @@ CASES = [
     ("p(?x) :- q(?s), ?x = ?s + 1 % 2 .", 1, 29, "there is no modulo", "`%` begins a comment"),
     ("p(?s % 2) :- q(?s) .", 1, 6, "there is no modulo", "`%` begins a comment"),
     ("p(?x) :- q(?s), ?x = ?s % 2 apples\n r(?x) .", 1, 24, "a comma is missing", "separate the literals"),
+    ("select (?x) :- q(?x), .", 1, 23, "`.` cannot stand here", "expected an atom"),
     ("! :- p(?x), q(?x) .", 1, 1, NO_HEAD, "`wrong(?x) :-"),
     (":- p(?x), q(?x) .", 1, 1, NO_HEAD, "`wrong(?x) :-"),
     ("false :- p(?x) .", 1, 7, NO_HEAD, "`wrong(?x) :-"),
@@ -150,6 +151,7 @@ def test_program(text: str, line: int, column: int, message: str, hint: str | No
         ("p(a) q(b)", 5, "a comma is missing", "separate the literals"),
         ("p(a) :- q(a)", 6, "`:-` cannot stand here", "without head and `:-`"),
         ("p(a) . q(b)", 8, "`q(b)` cannot stand here", "expected nothing more"),
+        ("@prefix e: <u:> . e:p(?x)", 1, "`@prefix` cannot stand here", "prefixes of the program"),
         ("p(?x), ?x % 2 = 1", 11, "there is no modulo", "`%` begins a comment"),
         ("p(?x), ?z = ?x % 2", 16, "there is no modulo", "`%` begins a comment"),
         ("p(?x), ?z = ?x + 1 %?x .", 20, "there is no modulo", "`%` begins a comment"),
@@ -161,6 +163,14 @@ def test_query(text: str, column: int, message: str, hint: str) -> None:
     assert caught.value.position is not None
     assert (caught.value.position.column, caught.value.message) == (column, message)
     assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT ?x WHERE { ?x a <u:C> }", "\n ASK { ?x a <u:C> }", "select * {}"]
+)
+def test_sparql_in_place_of_a_program(text: str) -> None:
+    with pytest.raises(ParseError, match="a program is not SPARQL"):
+        parse_program(text)
 
 
 @pytest.mark.parametrize(
