@@ -165,9 +165,7 @@ def test_query(text: str, column: int, message: str, hint: str) -> None:
     assert hint in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize(
-    "text", ["SELECT ?x WHERE { ?x a <u:C> }", "\n ASK { ?x a <u:C> }", "select * {}"]
-)
+@pytest.mark.parametrize("text", ["SELECT ?x WHERE { ?x a <u:C> }", "\n ASK { ?x a <u:C> }", "select * {}"])
 def test_sparql_in_place_of_a_program(text: str) -> None:
     with pytest.raises(ParseError, match="a program is not SPARQL"):
         parse_program(text)
