@@ -142,7 +142,9 @@ def check(reasoner: Reasoner, expected: set[Row], asked: Any) -> None:
     if known_predicates:
         assert values(reasoner.rows("triple")) == expected and reasoner.count("triple") == len(expected)
         types = {(s, o) for s, p, o in expected if p == TYPE}
-        assert values(reasoner.rows(IRI(TYPE))) == types and reasoner.count(IRI(TYPE)) == len(types)
+        assert values(reasoner.rows(Predicate(f"<{TYPE}>", 2))) == types and reasoner.count(
+            Predicate(f"<{TYPE}>", 2)
+        ) == len(types)
         for row in [*expected][:3]:
             assert reasoner.contains("triple", tuple(map(IRI, row)))
         assert reasoner.contains("triple", (IRI("u:a"), IRI("u:p"), IRI("u:b"))) == (
