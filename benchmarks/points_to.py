@@ -7,13 +7,13 @@ from benchmarks.harness import Experiment, Settings, Target
 from benchmarks.systems import runs
 from benchmarks.workload import Workload
 
-CLASSES = (300, 1_000, 4_000)
-"""130,000, 500,000 and 2.2 million facts."""
+CLASSES = (300, 1_000, 6_000)
+"""100,000, 320,000 and 1.9 million facts."""
 COUNTED = ("reachable", "callEdge", "pointsTo", "fieldPointsTo", "elementPointsTo", "escapes", "failingCast")
 
 
 def experiments(settings: Settings) -> Iterator[Experiment]:
-    """Yield programs of 300 to 4,000 classes, with what `decompose="auto"` chooses, with standard plans, and with Nemo."""
+    """Yield programs of 300 to 6,000 classes, with what `decompose="auto"` chooses, with standard plans, and with Nemo."""
     warm = workload(40).write(settings.data / "bytecode-40", csv=False)
     for classes in CLASSES[:1] if settings.small else CLASSES:
         made = workload(classes)
