@@ -216,6 +216,41 @@ def test_auto_waits_until_rounds_cost_something(
     assert expected <= len(asked) < 4 * expected + 1
 
 
+@pytest.mark.parametrize("explicit", [True, False])
+def test_a_tree_is_looked_for_at_once_where_all_predicates_have_facts(
+    explicit: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then no order is looked for that begins with what is new; where a predicate gets facts only from rounds, there is."""
+    ordered = []
+
+    def decide(clause: Any, prepared: Any, *rest: Any) -> Any:
+        ordered.append(any(e.expr for c in known for e in c.standard.evaluations()))
+        return decomposed.decide(clause, prepared, *rest)
+
+    known: list[switching.SwitchingClause] = []
+    monkeypatch.setattr(switching.SwitchingClause, "consider", remembering(known))
+    monkeypatch.setattr(switching, "decide", decide)
+    r = Reasoner(
+        f"q(?s, ?u) :- start(?s, ?u) . q(?s, ?t) :- q(?s, ?u), late(?s), {BODY} . late(?s) :- q(?s, 7) ."
+    )
+    r.add("start", [(1_000 + s, u) for s in range(3) for u in (3, 7)])
+    r.add("late", [(1_000 + s,) for s in range(3)] if explicit else [])
+    r.add("r", pairs(1_500, 100))
+    r.materialise()
+    assert ordered[0] != explicit
+
+
+def remembering(known: list[switching.SwitchingClause]) -> Any:
+    """`consider`, after which the clause is among those known."""
+    consider = switching.SwitchingClause.consider
+
+    def changed(self: switching.SwitchingClause, updating: bool = False) -> None:
+        known.append(self)
+        consider(self, updating)
+
+    return changed
+
+
 def test_an_evaluation_stops_at_its_limit() -> None:
     """A product of 2,000 by 2,000 rows is not made when ten rows are allowed."""
     r = Reasoner("")

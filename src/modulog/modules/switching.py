@@ -1,7 +1,7 @@
 """One recursive clause that is evaluated by the standard plan until a tree is known to pay, and again once a table of the tree has got too many rows.
 
-When a stratum begins, its own predicates have no facts, or a few, and no estimate says anything of what they will have. So the standard plan comes first, and
-a tree is looked for once that has cost something, from the sizes that there are then. Between two rounds the clause can change sides: a round considers the instances that use a fact of
+When a stratum begins, its own predicates often have no facts, and then no estimate says anything of what they will have. The standard plan comes first, and
+a tree is looked for once that has cost something, from the sizes that there are then. Where all of the body's predicates have facts at the first round, a tree is looked for at once. Between two rounds the clause can change sides: a round considers the instances that use a fact of
 Δ, whoever evaluates it, and the tables of a tree are filled from `old`. Within a round it can, too, before the clause has handed out any work.
 """
 
@@ -43,12 +43,14 @@ class SwitchingClause:
         self.standard = SeminaiveModule(number, [clause], own, context)
         self.tree: DecomposedClause | None = None
         self.given_up: list[DecomposedClause] = []
+        self._began = False  # whether a round or an update has begun
         self._cost = self._asked = (
             0.0  # what rounds of the standard plan are estimated to have cost: so far, and when a tree was last considered
         )
 
     def consider(self, updating: bool = False) -> None:
-        """Take a tree if one pays: asked once rounds have cost more than a search for a tree, and again each time that they have cost `AGAIN` times as much.
+        """Take a tree if one pays: asked at the first round if all predicates have facts by then, else once rounds have cost more than a search for a tree;
+        and again each time that they have cost `AGAIN` times as much.
 
         An update, which a tree may serve better than the rounds did, asks if nobody has asked before.
         """
@@ -58,11 +60,12 @@ class SwitchingClause:
                 self.tree = found
 
     def _is_due(self, updating: bool) -> bool:
+        first, self._began = not self._began, True
         if len(self.given_up) >= TRIES or not all(
             a.relation.has("all") for a in self.prepared.atoms if a.own
         ):
             return False
-        if updating:
+        if first or updating:
             return not self._asked
         self._cost += sum(e.estimate() for e in due(self.standard.adding))
         if self._cost < max(CHEAP, AGAIN * self._asked):
