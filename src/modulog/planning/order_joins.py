@@ -219,19 +219,29 @@ class Ordering:
     # ---- Building candidates
 
     def _exhaustive(self) -> Candidate:
-        best: dict[int, Candidate] = {1 << i: self._start(i) for i in range(len(self.atoms))}
+        """The best of all sets of atoms, each from smaller ones. Costs only add up: what already costs more than the whole greedy plan leads nowhere."""
+        greedy = self._greedy()
+        limit = greedy.cost
+        best: dict[int, Candidate] = {}
+        for i in range(len(self.atoms)):
+            if (start := self._start(i)).cost <= limit:
+                best[1 << i] = start
         for chosen in sorted(range(1, self.everything + 1), key=int.bit_count):
             if chosen.bit_count() < 2:
                 continue
             candidates = [
-                self._extend(best[chosen & ~(1 << i)], chosen & ~(1 << i), i)
+                self._extend(left, chosen & ~(1 << i), i)
                 for i in range(len(self.atoms))
                 if chosen >> i & 1
+                and (left := best.get(chosen & ~(1 << i))) is not None
+                and left.cost + left.rows * PROBE * self._times(chosen) <= limit
             ]
             if 4 <= chosen.bit_count() <= BUSHY_LIMIT and len(self.atoms) <= BUSHY_LIMIT:
-                candidates += self._pairs(chosen, best)
-            best[chosen] = min(candidates, key=lambda c: c.cost)
-        return best[self.everything]
+                candidates += self._pairs(chosen, best, limit)
+            found = min(candidates, key=lambda c: c.cost, default=greedy)
+            if candidates and found.cost <= limit:
+                best[chosen] = found
+        return best.get(self.everything, greedy)
 
     def _two(self) -> Candidate:
         """Either atom may come first, and the result is the same: only scanning, looking up and sorting differ."""
@@ -257,16 +267,21 @@ class Ordering:
             chosen, candidate = chosen | 1 << i, extended[i]
         return candidate
 
-    def _pairs(self, chosen: int, best: dict[int, Candidate]) -> list[Candidate]:
+    def _pairs(self, chosen: int, best: dict[int, Candidate], limit: float) -> list[Candidate]:
+        """Joins of two sets of two atoms or more, as far as both together cost no more than the limit."""
         found, part = [], (chosen - 1) & chosen
         while part:
             other = chosen & ~part
+            left, right = best.get(part), best.get(other)
             if (
-                part.bit_count() > 1
+                left is not None
+                and right is not None
+                and part.bit_count() > 1
                 and other.bit_count() > 1
+                and left.cost + right.cost <= limit
                 and self.variables(part) & self.variables(other)
             ):
-                found.append(self._join_sets(best[part], part, best[other], other))
+                found.append(self._join_sets(left, part, right, other))
             part = (part - 1) & chosen
         return found
 

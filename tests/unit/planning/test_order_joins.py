@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from modulog.engines import protocol as p
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.evaluate import Compiler
 from modulog.planning.describe import describe
-from modulog.planning.order_joins import Body, order
+from modulog.planning.order_joins import Body, Ordering, order
 from steps import lines_run
 
 ENGINE = LocalEngine(Numbers(1_000_000))
@@ -251,6 +252,27 @@ def test_long_bodies_are_ordered_with_little_work(shape: str, atoms: int, most: 
     used = [e.relation for e in parts(expr) if isinstance(e, p.Read)]
     assert len(used) == atoms
     Compiler(ENGINE.values).compile(expr)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sets_dearer_than_a_greedy_plan_are_left_out(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search for an order of eight atoms finds nothing dearer for that, and looks at fewer sets."""
+    reads, _, _, needed = random_body(seed + 300, 8, negations=False)
+    body = Body(tuple(reads), needed=tuple(needed), once=False)
+    steps, extend, greedy = [0, 0], Ordering._extend, Ordering._greedy
+    bounded = True
+
+    def counted(self: Ordering, *args: Any) -> Any:
+        steps[bounded] += 1
+        return extend(self, *args)
+
+    monkeypatch.setattr(Ordering, "_extend", counted)
+    found = Ordering(body, UNIT).best()
+    bounded = False
+    monkeypatch.setattr(Ordering, "_greedy", lambda self: replace(greedy(self), cost=float("inf")))
+    everything = Ordering(body, UNIT).best()
+    assert found.cost <= everything.cost
+    assert steps[True] < steps[False]
 
 
 def test_describe_shows_every_kind_of_step() -> None:
