@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from time import perf_counter
 
-NOTICE = "modulog: compiling kernels, once for each installation: this takes some seconds"
+NOTICE = "modulog: compiling kernels, once for each installation: 10 to 20 seconds in all"
 
 announce: Callable[[str], object] = lambda message: sys.stderr.write(message + "\n")  # noqa: E731
 """Says the notice when the first kernel is compiled; programs with a terminal of their own may replace it."""

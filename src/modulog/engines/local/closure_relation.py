@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from modulog.engines.local.compact import CompactRelation
+from modulog.engines.local.reaching import Reach
 from modulog.engines.local.relation import Bounds
 from modulog.engines.local.structures import KINDS, Input, Mark, Structure, joined
 from modulog.engines.local.table import LocalTable
@@ -25,6 +26,9 @@ from modulog.wording import plural
 FEW_PAIRS = (
     1 << 17
 )  # pairs that are listed whatever it costs: joins with them are faster, and they are soon listed
+FEW_NODES = (
+    1 << 12
+)  # of a graph whose pairs are listed to see whether they are few: a million in some milliseconds
 FEW = "few"  # told of a list until somebody asks how many pairs it has
 PLAIN = 8  # bytes of a listed pair, in one order
 SHARE = 2  # the listed pairs must be larger by this factor,
@@ -104,10 +108,10 @@ class ClosureRelation(CompactRelation):
     def consider(self, seeds: Table, edges: Table | None) -> bool:
         """Take everything external into a structure, if that is smaller than a list by far; facts there were before are forgotten.
 
-        No structure is made where the nodes alone say that the pairs are few.
+        No structure is made where it is quick to see that the pairs are few.
         """
         given = Input(_ids(seeds), _ids(edges))
-        if self.listed and len(distinct(np.concatenate([*given.seeds, *given.edges]))) ** 2 <= FEW_PAIRS:
+        if self.listed and self._are_few(given):
             self.told = FEW
             return False
         made = Structure(self.kind) if self.listed else self._made
@@ -120,6 +124,21 @@ class ClosureRelation(CompactRelation):
         if self._update is None:
             self._next = delta
         self.structure = made
+        return True
+
+    def _are_few(self, given: Input) -> bool:
+        """Whether the pairs are few, as the nodes alone say, or a list of the first pairs where the graph is small."""
+        nodes = len(distinct(np.concatenate([*given.seeds, *given.edges])))
+        if nodes**2 <= FEW_PAIRS:
+            return True
+        if nodes > FEW_NODES or self.kind == "components":
+            return False
+        edges = given.edges if self.kind.endswith("-linear") else given.seeds
+        pairs = nodes  # of a reflexive closure
+        for piece in Reach(distinct(given.seeds[0]), given.seeds, edges).pairs():
+            pairs += piece.shape[1]
+            if pairs > FEW_PAIRS:
+                return False
         return True
 
     def holds(self, external: int) -> bool:
