@@ -48,9 +48,9 @@ def test_equals_the_local_engine(spark: Any, monkeypatch: pytest.MonkeyPatch) ->
         here, engine = Reasoner(PROGRAM, engine="local", **options), there._backend.engine
         collect, reductions = SparkEngine.collect, list[bool]()
 
-        def spying(self: SparkEngine, expr: Expr) -> Any:
+        def spying(self: SparkEngine, expr: Expr, limit: int | None = None) -> Any:
             reductions.append(isinstance(expr, SemiJoin))
-            return collect(self, expr)
+            return collect(self, expr, limit)
 
         monkeypatch.setattr(SparkEngine, "collect", spying)
         for reasoner in (there, here):

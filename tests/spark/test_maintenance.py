@@ -45,7 +45,9 @@ UPDATES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ("program", "options", "updates"),
     [
         pytest.param(PROGRAM, {}, UPDATES, id="modules", marks=pytest.mark.long),
-        pytest.param(CHAIN, {"modules": "off", "maintenance": "dredc"}, UPDATES[1:], id="dredc"),
+        pytest.param(
+            CHAIN, {"modules": "off", "maintenance": "dredc"}, UPDATES[1:], id="dredc", marks=pytest.mark.long
+        ),
     ],
 )
 def test_updates_equal_the_local_engine(

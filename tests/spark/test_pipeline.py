@@ -279,7 +279,7 @@ def changed(rows: set[tuple[Any, ...]], random: random.Random, arity: int) -> se
     ("seed", "runs", "options"),
     [
         pytest.param(1, 2, {"local_limit": 0}, marks=pytest.mark.long),
-        (3, 3, {"local_limit": 1}),
+        pytest.param(3, 3, {"local_limit": 1}, marks=pytest.mark.long),
         (2, 4, {"modules": "off", "maintenance": "dredc"}),
     ],
 )

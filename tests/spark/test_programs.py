@@ -38,7 +38,8 @@ def of(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@of(amount(3, 5))
+@pytest.mark.long
+@of(amount(3, 4))
 @given(case=cases())
 def test_everything_on_spark(spark: Any, case: Case) -> None:
     agree(case, spark, 0)

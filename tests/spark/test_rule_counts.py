@@ -201,6 +201,7 @@ def test_the_report_has_a_count_for_every_rule(spark: Any, tmp_path: Path) -> No
     assert '<td class="n">19</td>' in line and " shared</td>" in line
 
 
+@pytest.mark.long
 def test_updates_count_rows(spark: Any) -> None:
     """By rule as on one machine: what nonrecursive rules lost and won, what a closure did, and rules whose relation has nothing to lose."""
     rules = PATHS + "late(?x) :- end(?x), g(?x, ?y) ."

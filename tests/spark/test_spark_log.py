@@ -78,6 +78,7 @@ def test_the_command_line_shows_our_message_alone(tmp_path: Path) -> None:
     assert "org.apache" in log.read_text()
 
 
+@pytest.mark.long
 def test_a_session_in_python_shows_our_message_alone(tmp_path: Path) -> None:
     facts = tmp_path / "facts.jsonl"
     facts.write_text(BAD)
