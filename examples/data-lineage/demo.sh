@@ -26,7 +26,6 @@ run cp later/jobs.csv jobs.csv
 run modulog run pipeline.toml
 
 say "5. The same store on this machine: there is a new finding, so one job is stopped, and a moment later everything is right again."
-run modulog query output/store 'finding(?table, "raw.staff_2")'
 run modulog update output/store --delete moves=later/stopped.csv
 run modulog query output/store 'finding(?table, "raw.staff_2")'
 

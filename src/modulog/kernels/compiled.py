@@ -31,7 +31,7 @@ OPTIONS: dict[str, object] = {"nopython": True, "nogil": True, "boundscheck": No
 class Interpreting:
     """When kernels are interpreted: below so many entries of all arrays of a call, and for so many seconds in all."""
 
-    entries = 512  # the longest calls, quadratic in this, take a tenth of a second
+    entries = 2048  # the longest calls, quadratic in this, take about a second
     seconds = 1.0  # what compiling two or three kernels takes
 
 
