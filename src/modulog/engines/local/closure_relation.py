@@ -135,7 +135,7 @@ class ClosureRelation(CompactRelation):
             return False
         edges = given.edges if self.kind.endswith("-linear") else given.seeds
         pairs = nodes  # of a reflexive closure
-        for piece in Reach(distinct(given.seeds[0]), given.seeds, edges).pairs():
+        for piece in Reach(distinct(given.seeds[0]), given.seeds, edges).pairs(FEW_PAIRS):
             pairs += piece.shape[1]
             if pairs > FEW_PAIRS:
                 return False

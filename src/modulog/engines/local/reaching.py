@@ -96,8 +96,8 @@ class Reach:
             self.sources,
         )
 
-    def pairs(self) -> Iterator[Columns]:
-        """All pairs (s, t) in bounded pieces, each once."""
+    def pairs(self, most: int = PIECE) -> Iterator[Columns]:
+        """All pairs (s, t) in pieces of at most so many, each once."""
         block = max(1, min(self.width, ROW_BYTES // (8 * max(1, self.count))))
         if self.sparse:
             yield from (pairs for _, _, pairs in self._found())
@@ -107,7 +107,7 @@ class Reach:
             return
         for first in range(0, self.width, block):
             rows = self._component_rows(min(block, self.width - first), first * 64)
-            yield from self._listed(rows, self.seed_starts, self.seeds, self.sources, first * 64)
+            yield from self._listed(rows, self.seed_starts, self.seeds, self.sources, first * 64, most)
 
     def _found(self) -> Iterator[tuple[int, int, Columns]]:
         """The pairs of sources first to end, as searches find them."""
@@ -129,10 +129,16 @@ class Reach:
             yield from self._listed(rows, own, own[:-1], sources, 0)
 
     def _listed(
-        self, rows: Integers, seed_starts: Columns, seeds: Columns, sources: Columns, column: int
+        self,
+        rows: Integers,
+        seed_starts: Columns,
+        seeds: Columns,
+        sources: Columns,
+        column: int,
+        most: int = PIECE,
     ) -> Iterator[Columns]:
         source = word = 0
-        room = min(PIECE, len(sources) * len(self.graph.ids) + 64)  # a word of 64 nodes is written at once
+        room = min(most, len(sources) * len(self.graph.ids) + 64)  # a word of 64 nodes is written at once
         row, result = np.empty(rows.shape[1], np.int64), np.empty((2, room), np.int32)
         while source < len(sources):
             source, word, written = reaching.list_rows(
