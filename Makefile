@@ -39,7 +39,7 @@ $(BENCH_STAMP): $(STAMP)
 	@touch $@
 
 demo: java $(STAMP) ## A data pipeline on Spark, run twice, and its store on this machine
-	@echo '[3/3] the demo (about 40 seconds; ten more the first time, when kernels are compiled)'
+	@echo '[3/3] the demo (about 40 seconds the first time, when kernels are compiled; half a minute later)'
 	@$(DEMO)
 
 tour: $(STAMP) ## The command line without Spark: the supply chain of a company, from its rules to answers

@@ -64,7 +64,7 @@ def facts(r: Reasoner) -> dict[str, set[Any]]:
     return {p.name: set(rows_of_python(r.rows(p.name))) for p in r.predicates()}
 
 
-@pytest.mark.parametrize("local_limit", [0, 100_000])
+@pytest.mark.parametrize("local_limit", [pytest.param(0, marks=pytest.mark.long), 100_000])
 def test_equals_the_local_engine(spark: Any, local_limit: int) -> None:
     program = PROGRAM + (MORE if local_limit else "")  # executors take seconds for each rule
     local = Reasoner(program)
