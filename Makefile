@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.modulog-installed
 BENCH_STAMP := $(VENV)/.modulog-bench-installed
+DOCS_STAMP := $(VENV)/.modulog-docs-installed
 WORKERS ?= auto
 BENCH ?= --small
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH" sh
@@ -15,7 +16,7 @@ LONG := HYPOTHESIS_PROFILE=long $(PYTEST)
 STEP := [1/1]
 
 .DEFAULT_GOAL := help
-.PHONY: help setup java demo tour test test-local test-spark test-long check format conformance bench bench-papers bench-spark clean
+.PHONY: help setup java demo tour test test-local test-spark test-long check format docs conformance bench bench-papers bench-spark clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +70,13 @@ check: $(STAMP) ## Format, lint, types, import directions, spelling
 format: $(STAMP) ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
+docs: $(DOCS_STAMP) ## The API reference from docstrings, the guides and all other documents, as pages in build/docs
+	$(BIN)/python scripts/docs.py build/docs
 
 conformance: $(STAMP) ## The test programs of other systems; MODULOG_DATA names the folder that holds them
 	$(PYTEST) tests/conformance

@@ -28,8 +28,11 @@ NAMES = (
     "closures",
     "hypertree",
     "points_to",
+    "threads",
+    "duckdb",
 )
 SPARK = (
+    "spark_task",
     "spark_triples",
     "spark_rule_shapes",
     "spark_recursion",

@@ -1,4 +1,4 @@
-"""What a full run of a pipeline costs: ``python -m benchmarks.cost_model RESULTS.jsonl``, from what `spark_pipeline` measured.
+"""What a full run of a pipeline over executors costs: ``python -m benchmarks.cost_model RESULTS.jsonl``, from what `spark_pipeline` measured.
 
 Every stage costs ``a + b · triples / cores``. The smallest and the largest size on two cores give a and b; those between check them, and so does one core. Then the
 same constants say what larger data on a cluster would take, if executors were as fast as these cores and did not wait for each other; what the driver does
@@ -46,7 +46,7 @@ def _runs(path: Path) -> dict[tuple[int, int], Seconds]:
     found = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         run = json.loads(line)
-        if run["system"] == "Modulog, Spark" and "full" in run["notes"]:
+        if run["system"] == "Modulog, Spark, executors" and "full" in run["notes"]:
             seconds = dict(run["notes"]["full"])
             seconds["rules"] = seconds.pop("materialise") - seconds["encode"]
             found[run["facts"], run["threads"]] = seconds

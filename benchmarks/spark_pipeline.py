@@ -1,7 +1,7 @@
-"""A pipeline on Spark end to end: LUBM's triples, ontology and four results to a store and Parquet, then a change of 0.1% from add and delete sources.
+"""A pipeline end to end, on Spark, as one task and over executors, and with the local engine: LUBM's triples, ontology and four results to a store and Parquet, then a change of 0.1% from add and delete sources.
 
-Beside it the local engine materialises the triples before and after the change; all counts must be the same. At the smallest size everything that follows is
-written to the sink, too, and the change is also maintained by executors alone.
+Beside it a reasoner alone materialises the triples before and after the change; all counts must be the same. At the smallest size everything that follows is
+written to the sink, too.
 """
 
 from collections.abc import Iterator
@@ -38,15 +38,17 @@ def experiments(settings: Settings) -> Iterator[Experiment]:
         folder = _triples(settings.data, base * scale)
         given = {"folder": str(folder), "ontology": str(ontology), "reports": str(REPORTS)}
         cores = (1, 2) if scale == max(settings.scales) else (2,)
-        pipelines = [Run("Modulog, Spark", n, f"{API}:run", given, repeated=False) for n in cores]
-        if scale == 1:
-            for name, options in (
-                ("all to the sink", {"everything": True}),
-                ("executors alone", {"update_limit": 0}),
-            ):
-                pipelines.append(
-                    Run(f"Modulog, Spark, {name}", 2, f"{API}:run", given | options, repeated=False)
-                )
+        task, all_of_it = {"workers": 1}, {"workers": 1, "everything": True}
+        kinds = [("one task", n, task) for n in cores] + [("executors", n, {"workers": 2}) for n in cores]
+        kinds += [("one task, all to the sink", 2, all_of_it)] if scale == 1 else []
+        pipelines = [
+            Run(f"Modulog, Spark, {name}", n, f"{API}:run", given | options, repeated=False)
+            for name, n, options in kinds
+        ]
+        pipelines += [
+            Run("Modulog, pipeline", n, f"{API}:run", given | {"engine": "local"}, repeated=False)
+            for n in cores
+        ]
         local = {name: value for name, value in given.items() if name != "reports"}
         yield Experiment(
             question="pipeline: LUBM",

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from modulog.engines.protocol import Estimate
+from modulog.joins.decomposition import Decomposition
 from modulog.language.model import Atom, Comparison, Predicate, Rule, Variable
-from modulog.planning.hypertree import Decomposition
 from modulog.planning.plan import Clause
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
 Edges = list[tuple[str, ...]]
 ONE = Constant(Kind.INTEGER, "1")

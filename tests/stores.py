@@ -11,7 +11,7 @@ from zlib import crc32
 
 from modulog import IRI, BlankNode, Reasoner, TaggedLiteral
 from modulog.store.manifest import MANIFEST
-from modulog.terms.python import constant
+from modulog.terms.python_values import constant
 
 PATHS = """
     path(?x, ?y) :- edge(?x, ?y) .

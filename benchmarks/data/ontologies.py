@@ -8,10 +8,10 @@ from benchmarks.data.relations import Vocabulary
 from modulog import Program, rules_of
 from modulog.language.model import Atom, Predicate, Rule
 from modulog.language.printer import print_rule
-from modulog.ontology.graph import Graph
-from modulog.ontology.reading import read_ontology
-from modulog.ontology.vocabulary import OWL
-from modulog.terms.model import Constant, Kind
+from modulog.owl.load import read_ontology
+from modulog.owl.triple_graph import Graph
+from modulog.owl.vocabulary import OWL
+from modulog.terms.constant import Constant, Kind
 
 FILES = {
     "lubm": ("lubm", "univ-bench.owl"),

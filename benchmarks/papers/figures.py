@@ -100,7 +100,7 @@ PEERS: Final = PaperTable(
     ("Modulog", "Modulog, Spark", "Modulog, executors", "Nemo", "clingo", "DuckDB", "reasonable", "owlrl"),
     ("materialisation",),
     (SECONDS, PEAK, RESTING),
-    note="All have one core. On Spark Modulog leaves strata of up to 100,000 facts to the driver, unless it says executors; its seconds include the ids of terms, which others have given before, its memory is that of all processes together, and what the small run before does not use, such as executors, is cold. A dash: the system was not asked, most often because it cannot say the rules.",
+    note="All have one core. On Spark the version that was measured left strata of up to 100,000 facts to the driver, unless it says executors; its seconds include the ids of terms, which others have given before, its memory is that of all processes together, and what the small run before does not use, such as executors, is cold. A dash: the system was not asked, most often because it cannot say the rules.",
 )
 CHANGES: Final = PaperTable(
     "changes", "Updates against their size", ("DRed^c", "DRed^c-Mod"), ("deletion", "insertion")

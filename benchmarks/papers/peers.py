@@ -38,7 +38,7 @@ def cases(settings: Settings, size: int) -> Iterator[Case]:
         small = warm.write(settings.data / f"papers-peers-{benchmark}-warm")
         peers = (
             _on_spark("Modulog, Spark", folder, small),
-            _on_spark("Modulog, executors", folder, small, local_limit=0),
+            _on_spark("Modulog, executors", folder, small, workers=2),
             *runs.nemo(folder),
             *runs.clingo(folder),
             *runs.duckdb(folder, threads=(1,))[: len(workload.sql)],

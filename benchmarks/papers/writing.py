@@ -24,7 +24,7 @@ h2 { margin-top: 2.5rem; } li { font-size: 0.85rem; }
 
 
 BEGIN, END = "<!-- papers: begin -->", "<!-- papers: end -->"
-"""Between these lines of a file stands the summary."""
+"""Between these lines of a file stands the table that compares systems."""
 
 
 def write_report(journal: Journal, folder: Path) -> tuple[Path, Path]:
@@ -43,13 +43,13 @@ def write_report(journal: Journal, folder: Path) -> tuple[Path, Path]:
 
 
 def write_summary(journal: Journal, path: Path) -> None:
-    """Put the summary into a file, instead of the one that is there."""
+    """Put the small table of systems into a file, instead of the one that is there; the papers' figures are in the report."""
     text = path.read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"{path}: no lines {BEGIN} and {END}")
-    lines = [*_table(summary(journal)), *_table(beside_others(journal))]
+    lines = list(_table(beside_others(journal)))
     path.write_text("\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"]), encoding="utf-8")
 
 

@@ -114,7 +114,7 @@ def maintain(
 
 def left_deep(folder: str, warm: str, limit: float) -> Outcome:
     """Materialise with one join after another, no duplicates removed on the way and nothing decomposed."""
-    ordering = import_module("modulog.planning.order_joins")
+    ordering = import_module("modulog.joins.order")
     ordering.BUSHY_LIMIT = 0
     ordering.Ordering._deduplicate = lambda self, candidate, chosen, wanted: candidate
     ordering.cheapest_multiway = lambda *arguments: None

@@ -1,8 +1,8 @@
-"""Modulog on Spark: local mode on the cores of the process, nothing left to the local engine (``local_limit=0``) unless asked."""
+"""Modulog on Spark: local mode on the cores of the process, rules by SQL over executors (``workers=2``) unless asked."""
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
@@ -22,7 +22,7 @@ CLUSTER = {
     "spark.executor.memory": "3g",
     "spark.driver.memory": "2g",
 }
-SEMINAIVE = {"local_limit": 0, "modules": "off"}
+SEMINAIVE = {"workers": 2, "modules": "off"}
 PAUSE = 0.25  # seconds between two looks at the memory of all processes
 
 
@@ -43,15 +43,31 @@ def materialise(folder: str, warm: str, **options: Any) -> Outcome:
     return Outcome(seconds, whole - seconds, counts, peak, versions("modulog", "pyspark"), notes=notes)
 
 
-def closure(folder: str, warm: str, engine: str = "spark", listing: bool = False, **switches: str) -> Outcome:
-    """Materialise a closure after a smaller one and count it; with ``listing``, let executors list every pair too."""
+def whole(rules: str, facts: str, warm: str, counted: list[str], engine: str) -> Outcome:
+    """From files to counts, after the same work on a smaller source: by one task of Spark, or locally. Rules that are an ontology are translated first."""
+    modulog = import_module("modulog")
+    program = str(modulog.rules_of(rules)) if rules.endswith(".owl") else Path(rules)
+    with _session() if engine == "spark" else nullcontext() as session:
+        given = {"spark": session, "workers": 1} if engine == "spark" else {"engine": "local"}
+        for source in (warm, facts):
+            start = perf_counter()
+            with modulog.Reasoner(program, **given) as reasoner:
+                reasoner.load(source)
+                found = reasoner.materialise().facts
+                counts = {predicate: int(reasoner.count(predicate)) for predicate in counted}
+                seconds = perf_counter() - start
+    return Outcome(seconds, 0.0, {**counts, "facts": found}, 0, versions("modulog"))
+
+
+def closure(folder: str, warm: str, engine: str = "spark", **options: Any) -> Outcome:
+    """Materialise a closure after a smaller one and count it."""
     if engine == "local":
-        return _closure(Path(folder), Path(warm), False, switches)
+        return _closure(Path(folder), Path(warm), options)
     with _session() as session:
-        return _closure(Path(folder), Path(warm), listing, {**switches, "spark": session, "local_limit": 0})
+        return _closure(Path(folder), Path(warm), {"workers": 2, **options, "spark": session})
 
 
-def _closure(folder: Path, warm: Path, listing: bool, options: dict[str, Any]) -> Outcome:
+def _closure(folder: Path, warm: Path, options: dict[str, Any]) -> Outcome:
     for source in (warm, folder):
         workload = read(source)
         reasoner = import_module("modulog").Reasoner(workload.rules, **options)
@@ -60,11 +76,6 @@ def _closure(folder: Path, warm: Path, listing: bool, options: dict[str, Any]) -
         start = perf_counter()
         statistics = reasoner.materialise()
         count = int(reasoner.count(predicate))
-        if listing:
-            relation = reasoner._facts.relation(
-                reasoner._facts.link(reasoner._named(predicate)).representative
-            )
-            relation.frame("all").write.format("noop").mode("overwrite").save()
         seconds = perf_counter() - start
     notes = {"actions": statistics.actions(), "storage": str(reasoner.plan()).splitlines()[2:3]}
     return Outcome(seconds, 0.0, {predicate: count}, 0, versions("modulog", "pyspark"), notes=notes)
@@ -76,7 +87,7 @@ def load_triples(path: str, warm: str | None) -> Outcome:
         for source in (warm, path):
             if source is None:
                 continue
-            reasoner = import_module("modulog").Reasoner("", spark=session, local_limit=0)
+            reasoner = import_module("modulog").Reasoner("", spark=session, workers=2)
             start = perf_counter()
             reasoner.load(source)
             facts = reasoner.materialise().explicit

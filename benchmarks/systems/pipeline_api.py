@@ -1,4 +1,4 @@
-"""A pipeline on Spark: a full run, then a run with add and delete sources; and the same states by the local engine."""
+"""A pipeline on either engine: a full run, then a run with add and delete sources; and the same states by a reasoner alone."""
 
 import json
 import os
@@ -27,8 +27,10 @@ untutored(?student) :- ub:Student(?student), ~ub:advisor(?student, _) .
 PREDICATES = ("advised", "stayed", "works", "untutored")
 
 
-def run(folder: str, ontology: str, reports: str, everything: bool = False, **limits: int) -> Outcome:
-    """A full run, then an incremental one, each in a process and a session of its own; the seconds are those of the full run, with starting Spark.
+def run(
+    folder: str, ontology: str, reports: str, engine: str = "spark", everything: bool = False, **limits: int
+) -> Outcome:
+    """A full run, then an incremental one, each in a process of its own; the seconds are those of the full run, with starting Spark if it is there.
 
     The sink gets the results, or `everything` that follows from the triples.
     """
@@ -43,26 +45,28 @@ def run(folder: str, ontology: str, reports: str, everything: bool = False, **li
                 for role in ("add", "delete"):
                     copytree(given / role, home / role, dirs_exist_ok=True)
             with get_context("spawn").Pool(1) as pool:
-                done = pool.apply(_run, (given, home, cores, everything, limits))
+                done = pool.apply(_run, (given, home, engine, cores, everything, limits))
             seconds[state], counts[state], notes[state] = done["seconds"], done["facts"], done["stages"]
             notes[f"{state}, MB"] = {name: round(peak / 1e6) for name, peak in sorted(done["peaks"].items())}
             peaks = {name: max(peak, peaks.get(name, 0)) for name, peak in done["peaks"].items()}
-        kind = ["", "-everything"][everything] + "".join(f"-{name}-{limit}" for name, limit in limits.items())
+        kind = ["", "-local"][engine == "local"] + ["", "-everything"][everything]
+        kind += "".join(f"-{name}-{limit}" for name, limit in limits.items())
         copytree(home / "store" / "runs", Path(reports) / f"{given.name}-{cores}{kind}", dirs_exist_ok=True)
     notes["change, seconds"] = round(seconds["change"], 1)
     notes["full by change"] = round(seconds["full"] / seconds["change"], 1)
-    return Outcome(
-        seconds["full"], 0.0, counts, sum(peaks.values()), versions("modulog", "pyspark"), notes=notes
-    )
+    used = ("modulog",) if engine == "local" else ("modulog", "pyspark")
+    return Outcome(seconds["full"], 0.0, counts, sum(peaks.values()), versions(*used), notes=notes)
 
 
-def _run(given: Path, home: Path, cores: int, everything: bool, limits: dict[str, int]) -> dict[str, Any]:
+def _run(
+    given: Path, home: Path, engine: str, cores: int, everything: bool, limits: dict[str, int]
+) -> dict[str, Any]:
     """One run of the pipeline."""
     start = perf_counter()
     with watched() as peaks:
-        done = _pipeline(given, home, cores, everything, limits).run()
+        done = _pipeline(given, home, engine, cores, everything, limits).run()
         stages = {name: round(time, 1) for name, time in done.seconds.items()}
-        if "materialise" in stages:
+        if "materialise" in stages and engine == "spark":
             stages["encode"] = _encoding(home / "store" / "runs")
         seconds = perf_counter() - start
     return {"seconds": seconds, "facts": done.facts, "stages": stages, "peaks": peaks}
@@ -87,7 +91,9 @@ def _prepare(ontology: str, home: Path) -> None:
         (home / role).mkdir()
 
 
-def _pipeline(given: Path, home: Path, cores: int, everything: bool, limits: dict[str, int]) -> Any:
+def _pipeline(
+    given: Path, home: Path, engine: str, cores: int, everything: bool, limits: dict[str, int]
+) -> Any:
     pipelines = import_module("modulog.pipeline")
     changes = [pipelines.Source(f"{home / role}/*.nt", role=role) for role in ("add", "delete")]
     return pipelines.Pipeline(
@@ -96,7 +102,8 @@ def _pipeline(given: Path, home: Path, cores: int, everything: bool, limits: dic
         sinks=[pipelines.Sink(str(home / "results"), predicates=None if everything else PREDICATES)],
         store=home / "store",
         mode="incremental",
-        spark={"spark.master": f"local[{cores}]", **SETTINGS},
+        engine=engine,
+        spark={"spark.master": f"local[{cores}]", **SETTINGS} if engine == "spark" else None,
         **limits,
     )
 

@@ -15,13 +15,13 @@ echo "The tables are described in RDF, the jobs are a CSV file; examples/data-li
 say "1. A pipeline: two sources, rules with negation and a closure, a store, two sinks."
 run cat pipeline.toml
 
-say "2. The first run, on Spark: read everything, compute everything, write the store and the sinks."
+say "2. The first run, on Spark, as one task: read everything, compute everything, write the store and the sinks."
 run modulog run pipeline.toml
 
 say "3. Staff data in tables that nobody answers for; asked on this machine, without Spark:"
 run modulog query output/store 'finding(?table, "raw.staff_2")'
 
-say "4. A day later the jobs are others. What has changed is found by comparing, and only what follows from it is computed: too little for Spark."
+say "4. A day later the jobs are others. What has changed is found by comparing, and only what follows from it is computed."
 run cp later/jobs.csv jobs.csv
 run modulog run pipeline.toml
 

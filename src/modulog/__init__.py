@@ -15,30 +15,30 @@ from modulog.version import __version__
 
 if TYPE_CHECKING:
     from modulog import errors
+    from modulog.evaluation.statistics import Statistics
     from modulog.language.model import Atom, Predicate, Program, Rule
     from modulog.language.parser import parse_program
-    from modulog.materialisation.statistics import Statistics
-    from modulog.ontology.rules import OntologyRules, rules_of
+    from modulog.owl.rules import OntologyRules, rules_of
     from modulog.pipeline.pipeline import Pipeline
     from modulog.planning.plan import Plan
-    from modulog.session import Reasoner
-    from modulog.terms.python import IRI, BlankNode, TaggedLiteral
+    from modulog.reasoner.reasoner import Reasoner
+    from modulog.terms.python_values import IRI, BlankNode, TaggedLiteral
 
 _HOMES = {
     "Atom": "modulog.language.model",
-    "BlankNode": "modulog.terms.python",
-    "IRI": "modulog.terms.python",
-    "OntologyRules": "modulog.ontology.rules",
+    "BlankNode": "modulog.terms.python_values",
+    "IRI": "modulog.terms.python_values",
+    "OntologyRules": "modulog.owl.rules",
     "Pipeline": "modulog.pipeline.pipeline",
     "Plan": "modulog.planning.plan",
     "Predicate": "modulog.language.model",
     "Program": "modulog.language.model",
-    "Reasoner": "modulog.session",
+    "Reasoner": "modulog.reasoner.reasoner",
     "Rule": "modulog.language.model",
-    "Statistics": "modulog.materialisation.statistics",
-    "TaggedLiteral": "modulog.terms.python",
+    "Statistics": "modulog.evaluation.statistics",
+    "TaggedLiteral": "modulog.terms.python_values",
     "parse_program": "modulog.language.parser",
-    "rules_of": "modulog.ontology.rules",
+    "rules_of": "modulog.owl.rules",
 }
 
 __all__ = [

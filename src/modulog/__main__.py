@@ -1,6 +1,6 @@
 """`python -m modulog`: the command line."""
 
-from modulog.cli import main
+from modulog.cli.app import main
 
 if __name__ == "__main__":
     main()

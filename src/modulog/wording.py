@@ -1,4 +1,4 @@
-"""Small words that messages share: numbers with their nouns, names that were perhaps meant."""
+"""Parts of messages: numbers with their nouns, suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
-    """A number with its noun; `many` is the noun for several, where it is not the same with an s behind.
+    """A number with its noun; `many` is the plural of the noun if it is not formed by adding an s.
 
     >>> plural(1, "row"), plural(1200, "row"), plural(2, "stratum", "strata")
     ('1 row', '1,200 rows', '2 strata')
@@ -16,7 +16,7 @@ def plural(number: int, noun: str, many: str = "") -> str:
 
 
 def arguments(arities: Iterable[int]) -> str:
-    """How many arguments something has.
+    """The numbers of arguments that a predicate has, in words.
 
     >>> arguments([1]), arguments([1, 2]), arguments([3])
     ('1 argument', '1 or 2 arguments', '3 arguments')
@@ -26,7 +26,7 @@ def arguments(arities: Iterable[int]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The nearest of the known names as the end of a message; empty if none is near.
+    """A suggestion of the known name nearest to `name`, to append to a message; empty if none is near.
 
     >>> did_you_mean("stroage", ["modules", "storage"]), did_you_mean("x", ["storage"])
     ('; did you mean `storage`?', '')
@@ -36,9 +36,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def still_derived(number: int) -> str:
-    """What to say of facts that an update was to delete, and that rules derive.
+    """The message about facts that an update should have deleted but that rules still derive.
 
     >>> still_derived(1)
     '1 fact was not deleted: rules derive it'
     """
-    return f"{plural(number, 'fact was', 'facts were')} not deleted: rules derive {'it' if number == 1 else 'them'}"
+    them = "it" if number == 1 else "them"
+    return f"{plural(number, 'fact was', 'facts were')} not deleted: rules derive {them}"

@@ -23,34 +23,25 @@ MODULES = {
 }
 
 LAYERS = [
-    {"errors", "version", "wording"},
+    {"errors", "version", "wording", "formats.format"},
     {"kernels"},
-    {"storage"},
+    {"closures"},
     {"terms"},
     {"language"},
-    {"planning", "store"},
+    {"planning", "joins", "store"},
     {"engines"},
     {"modules"},
-    {"formats", "materialisation", "query"},
+    {"formats", "evaluation", "query"},
     {"maintenance"},
-    {"ontology"},
-    {
-        "keeping",
-        "loading",
-        "naming",
-        "noticing",
-        "engines.registry",
-        "engines.local.backend",
-        "engines.spark",
-    },
-    {"answering"},
-    {"session"},
+    {"owl"},
+    {"engines.registry", "engines.local.backend", "engines.spark"},
+    {"reasoner", "task"},
     {"pipeline"},
-    {"__main__", "choices", "cli", "inputs", "options", "printing", "progress", "working"},
+    {"__main__", "cli"},
 ]
 """From the bottom to the top; the public names of the package belong to the top, where the command line uses them."""
 
-FOR_ALL = ("modulog.engines.protocol", "modulog.engines.backend")
+FOR_ALL = ("modulog.engines.protocol", "modulog.engines.schemes", "modulog.engines.backend")
 """Data and signatures that every layer may name."""
 
 ONLY_IN = {
@@ -58,7 +49,7 @@ ONLY_IN = {
     "lark": ("modulog.language",),
     "pyspark": ("modulog.engines.spark", "modulog.pipeline"),
     "py4j": ("modulog.engines.spark", "modulog.pipeline"),
-    "typer": ("modulog.cli", "modulog.options"),
+    "typer": ("modulog.cli.app", "modulog.cli.options"),
     "modulog.engines.local": ("modulog.engines.local", "modulog.engines.registry", "modulog.engines.spark"),
     "modulog.engines.spark": ("modulog.engines.spark", "modulog.engines.registry"),
 }
@@ -122,7 +113,8 @@ def test_places(module: str) -> None:
 
 def test_documents_have_the_layers() -> None:
     """The table in docs/architecture.md has every layer, from the top to the bottom; the line in CONTRIBUTING.md leaves some out."""
-    block = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("```")[1]
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    block = text.split("## The layers")[1].split("```")[1]
     shown = list[set[str]]()
     for line in block.strip().splitlines():
         names, _, what = line.partition(" " * 3)

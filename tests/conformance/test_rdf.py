@@ -12,9 +12,9 @@ import pytest
 from modulog.errors import DataError
 from modulog.formats.rdf import NO_GRAPH, read_rdf
 from modulog.formats.rdf_documents import address
+from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.model import Constant, Kind
-from modulog.terms.python import constant
+from modulog.terms.python_values import constant
 from modulog.terms.turtle import term_text
 from rdf_documents import BAD, GOOD, brief
 

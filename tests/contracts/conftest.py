@@ -18,17 +18,17 @@ def make_engine(request: pytest.FixtureRequest) -> Callable[..., Engine]:
     return lambda terms=Numbers.TERMS: engine_by_name(request.param, terms)
 
 
-@pytest.fixture(scope="session", params=IMPLEMENTATIONS, ids="-".join)
+@pytest.fixture(scope="session", params=IMPLEMENTATIONS, ids=lambda pair: f"{pair[0]}-{pair[1].kind}")
 def make_relation(request: pytest.FixtureRequest) -> Callable[[int], Relation]:
     """Makes empty relations of an arity."""
     engine, scheme = request.param
     return lambda arity: engine_by_name(engine).relation("r", arity, scheme)
 
 
-@pytest.fixture(scope="session", params=IMPLEMENTATIONS, ids="-".join)
-def make_table(request: pytest.FixtureRequest) -> Callable[..., Any]:
+@pytest.fixture(scope="session")
+def make_table() -> Callable[..., Any]:
     """Makes tables from rows of ids."""
-    engine = engine_by_name(request.param[0])
+    engine = engine_by_name("local")
 
     def make(rows: Any, arity: int) -> Any:
         ids = np.array(rows, np.int32).reshape(len(rows), arity).T

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from amounts import LONG
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.protocol import Engine
+from modulog.engines.schemes import PLAIN
+from modulog.kernels.threads import Threads
 
 
 class Numbers:
@@ -35,10 +38,17 @@ class Numbers:
         return functions[operator](left, right) & fine, int((~fine).sum())
 
 
-IMPLEMENTATIONS = [("local", "plain")]
+THREADS = {n: Threads(n, least=4, piece=16) for n in ((2, 3) if LONG else (2,))}
+"""Threads between which everything is divided that has eight entries."""
+
+IMPLEMENTATIONS = [("local", PLAIN), *((f"local on {n} threads", PLAIN) for n in THREADS)]
 """Every engine with every storage scheme that can hold any facts."""
 
 
 def engine_by_name(name: str, terms: int = Numbers.TERMS) -> Engine:
     """A new engine over terms that are numbers."""
-    return {"local": LocalEngine}[name](Numbers(terms))
+    if name == "local":
+        return LocalEngine(Numbers(terms))
+    return {f"local on {n} threads": LocalEngine(Numbers(terms), threads) for n, threads in THREADS.items()}[
+        name
+    ]

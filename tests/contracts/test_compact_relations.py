@@ -20,15 +20,20 @@ from contracts.relation_model import VERSIONS, Fact
 from contracts.relation_pair import Pair, rows_of
 from contracts.test_relation import UPDATES, update
 from modulog.engines.protocol import AntiJoin, Join, Project, Read, Rows, SemiJoin
+from modulog.engines.schemes import Kind, Listing, Scheme
 from modulog.errors import InternalError
 
 LIMITS = {
+    "modulog.engines.local.closure_body.FEW_PAIRS": 20,
+    "modulog.engines.local.closure_relation.GROWN_PAIRS": 4,
+    "modulog.engines.local.closure_relation.PIECE": 16,
+    "modulog.closures.linear_closure.PIECE": 16,
     "modulog.engines.local.readers.PIECE": 16,
-    "modulog.engines.local.reading.PIECE": 16,
-    "modulog.storage.asking.FEW": 2,
-    "modulog.storage.union_change.MANY": 0,
-    "modulog.storage.delta.MANY_ASKED": 2,
-    "modulog.storage.rows.MANY_ASKED": 2,
+    "modulog.engines.local.layer_lookup.PIECE": 16,
+    "modulog.closures.pair_sets.FEW": 2,
+    "modulog.closures.union_difference.MANY": 0,
+    "modulog.closures.closure_difference.MANY_ASKED": 2,
+    "modulog.closures.reachable_sets.MANY_ASKED": 2,
 }
 
 
@@ -87,8 +92,11 @@ SHAPES = [chains, cycles, core, loops, sparse]
 class ClosurePair(Pair):
     """A relation that closes, and its model."""
 
-    def __init__(self, kind: str, seed: int, relation: Any = None, make: Any = table) -> None:
-        super().__init__(relation or ENGINE.relation("r", 2, kind), make, list(range(40)), seed)
+    def __init__(
+        self, kind: Kind, seed: int, relation: Any = None, make: Any = table, listing: Listing = "never"
+    ) -> None:
+        made = relation or ENGINE.relation("r", 2, Scheme(kind, listing))
+        super().__init__(made, make, list(range(40)), seed)
         self.model: Any = ClosureModel(kind)
         self.kind = kind
 
@@ -153,18 +161,25 @@ STEPS = st.lists(
 
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=12, phases=[Phase.explicit, Phase.generate])
-@given(seed=st.integers(0, 2**32), steps=STEPS, tiny=st.booleans())
-def test_closures(kind: str, seed: int, steps: list[str], tiny: bool) -> None:
-    p = ClosurePair(kind, seed)
+@given(
+    seed=st.integers(0, 2**32),
+    steps=STEPS,
+    tiny=st.booleans(),
+    listing=st.sampled_from(["never", "auto", "always"]),
+)
+def test_closures(kind: Kind, seed: int, steps: list[str], tiny: bool, listing: Listing) -> None:
+    """Represented, listed, or listed until the pairs have become too many."""
+    p = ClosurePair(kind, seed, listing=listing)
     with small_limits(tiny):
         for step in ["add", "merge", "begin", *steps]:
             p.step(step)
             p.check(VERSIONS if p.random.random() < 0.6 else tuple(p.random.sample(VERSIONS, 2)))
 
 
+@pytest.mark.parametrize("listing", ["never", "always"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_closure_refuses(kind: str) -> None:
-    p = ClosurePair(kind, 1)
+def test_what_a_closure_refuses(kind: Kind, listing: Listing) -> None:
+    p = ClosurePair(kind, 1, listing=listing)
     with pytest.raises(InternalError, match="outside an update"):
         p.relation.retract(table([(1, 2)]))
     with pytest.raises(InternalError, match="inside an update"):
@@ -188,12 +203,12 @@ class ViewPair(Pair):
     """A view of a closure, its inverse, components and a list, and sets that say what it must show."""
 
     def __init__(self, seed: int, parts: list[tuple[int, bool]]) -> None:
-        relation: Any = ENGINE.relation("v", 2, "view")
+        relation: Any = ENGINE.relation("v", 2, Scheme("view"))
         super().__init__(relation, table, list(range(40)), seed)
         self.closure, self.same = ClosurePair("closure", seed), ClosurePair("components", seed + 1)
         self.own = Pair(ENGINE.relation("own", 2), table, list(range(12)), seed)
         sources = [self.closure, self.same, self.own]
-        below: Any = ENGINE.relation("w", 2, "view")
+        below: Any = ENGINE.relation("w", 2, Scheme("view"))
         below.over([(self.closure.relation, True), (self.own.relation, False)])
         below.look()
         turned: Any = [*((s.relation) for s in sources), below]
@@ -259,7 +274,7 @@ def test_views(seed: int, parts: list[tuple[int, bool]], tiny: bool) -> None:
 
 
 def test_a_view_stores_nothing() -> None:
-    view: Any = ENGINE.relation("v", 2, "view")
+    view: Any = ENGINE.relation("v", 2, Scheme("view"))
     view.look()
     assert view.derive() == view.memory().bytes == 0
     with pytest.raises(InternalError, match="stores nothing"):
@@ -310,7 +325,7 @@ def _tallies(found: Any, weights: Any) -> dict[Fact, int]:
 def test_one_column_is_read_without_the_pairs() -> None:
     """A chain of 100,000 nodes has five billion pairs: its domain is read, counted and joined at once."""
     n = 100_000
-    relation: Any = ENGINE.relation("r", 2, "closure")
+    relation: Any = ENGINE.relation("r", 2, Scheme("closure"))
     ids = np.stack([np.arange(n - 1), np.arange(1, n)]).astype(np.int32)
     relation.schedule(ENGINE.table(("c0", "c1"), ids), 0)
     assert relation.derive() == n * (n - 1) // 2
@@ -323,7 +338,7 @@ def test_one_column_is_read_without_the_pairs() -> None:
     assert ENGINE.count(Join(Read(domain, ("x",)), Read(relation, ("x", "y")), ("x", "y"))) == 2 * n - 14
     assert relation.count((5, "y"), "all").weights.tolist() == [n - 6]
     assert relation.count(("x", 5), "all").weights.tolist() == [5]
-    view: Any = ENGINE.relation("v", 2, "view")
+    view: Any = ENGINE.relation("v", 2, Scheme("view"))
     view.over([(relation, False), (relation, True)])
     view.look()
     assert view.size("all") == n * (n - 1)
@@ -338,10 +353,18 @@ def test_closed_by_hand() -> None:
     assert closed("left-linear", {(1, 2)}, {(2, 3)}) == {(2, 1), (3, 1)}
 
 
-@pytest.mark.parametrize("scheme", ["closure auto", "closure shared auto", "components auto", "view auto"])
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        Scheme("closure", "auto", shared=True),
+        Scheme("components", "auto", shared=True),
+        Scheme("view", "auto"),
+    ],
+    ids=str,
+)
 @settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
 @given(seed=st.integers(0, 2**32), steps=UPDATES)
-def test_until_it_decides_a_relation_lists_its_facts(scheme: str, seed: int, steps: list[str]) -> None:
+def test_until_it_decides_a_relation_lists_its_facts(scheme: Scheme, seed: int, steps: list[str]) -> None:
     """All that the contract of a plain relation asks for."""
     relation: Any = ENGINE.relation("r", 2, scheme)
     relation._undecided = False  # of a shared closure: nothing asks it to decide here

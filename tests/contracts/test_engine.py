@@ -18,14 +18,14 @@ from contracts.engine_updates import fill, updated
 from modulog.engines import protocol as p
 
 TINY = {
-    "modulog.engines.local.reading.PIECE": 16,
+    "modulog.engines.local.layer_lookup.PIECE": 16,
     "modulog.engines.local.relation.UNSORTED_LIMIT": 4,
     "modulog.engines.local.relation.FREE_FACTS": 8,
-    "modulog.engines.local.engine.PAIRS": 5,
-    "modulog.engines.local.engine.BUFFER": 3,
+    "modulog.engines.local.fused.PAIRS": 5,
+    "modulog.engines.local.fused.BLOCK": 3,
     "modulog.engines.local.batches.SET_LIMIT": 4,
-    "modulog.kernels.sorting.SMALL": 4,
-    "modulog.kernels.sorting.PIECE": 8,
+    "modulog.kernels.sort.SMALL": 4,
+    "modulog.kernels.sort.PIECE": 8,
 }
 WITHOUT_BITMAPS = {
     "modulog.engines.local.relation.LARGEST": 0,

@@ -12,9 +12,9 @@ from contracts import module_model as model
 from contracts.module_model import Facts
 from contracts.test_modules import OWN, Make, Place, lower_facts, run_add, run_delete, some
 from instances import counts_of, facts_of, heads
+from modulog.joins import decompose
 from modulog.language.model import Predicate
-from modulog.modules.hypertree import HypertreeModule
-from modulog.planning import narrowing
+from modulog.modules.hypertree_module import HypertreeModule
 
 ROUNDS = 8
 PROGRAMS = [
@@ -46,7 +46,7 @@ def check_tables(module: HypertreeModule) -> None:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_lemmas(make_engine: Make, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables over all of χ: a row goes exactly when a fact goes whose variables it has."""
-    monkeypatch.setattr(narrowing, "FEWER", inf)
+    monkeypatch.setattr(decompose, "FEWER", inf)
     for seed in range(ROUNDS):
         try:
             live(Place(program, make_engine()), random.Random(seed))
@@ -124,7 +124,7 @@ def update(place: Place, module: HypertreeModule, chance: random.Random, ids: Se
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_narrow_tables(make_engine: Make, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables that keep as little as they may: over-deletion stays within its bounds, and what holds in the end is right."""
-    monkeypatch.setattr(narrowing, "FEWER", 0.0)
+    monkeypatch.setattr(decompose, "FEWER", 0.0)
     for seed in range(ROUNDS):
         place, chance = Place(program, make_engine()), random.Random(seed)
         ids = range(1, chance.choice([3, 4, 5]))

@@ -21,9 +21,9 @@ from module_programs import parsed
 from modulog.engines.protocol import Engine, Read, Relation, Version, Work
 from modulog.language.model import Predicate
 from modulog.language.parser import parse_program
-from modulog.modules.exact import ExactClosure
+from modulog.modules.exact_closure import ExactClosure
 from modulog.modules.seminaive import SeminaiveModule
-from modulog.modules.symmetric import SymmetricModule
+from modulog.modules.symmetric_transitive import SymmetricModule
 from modulog.modules.transitive import TransitiveModule
 from modulog.planning.assign_modules import assign_modules
 from modulog.planning.normalise import normalise

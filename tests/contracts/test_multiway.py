@@ -12,7 +12,7 @@ import pytest
 
 from bodies import clique, cycle, flower, petals
 from instances import rows_of
-from modulog.engines.defaults import as_joins
+from modulog.engines.default_joins import as_joins
 from modulog.engines.protocol import Engine, Multiway, Project, Read
 
 SHAPES = {

@@ -15,12 +15,12 @@ from contracts.relation_pair import SMALL, WIDE, Pair
 from modulog.engines.local.relation import PlainRelation
 
 LIMITS = {
-    "modulog.engines.local.reading.PIECE": 16,
+    "modulog.engines.local.layer_lookup.PIECE": 16,
     "modulog.engines.local.relation.UNSORTED_LIMIT": 4,
     "modulog.engines.local.versions.SMALL": 0,
     "modulog.engines.local.versions.RATIO": 2,
-    "modulog.kernels.sorting.SMALL": 4,
-    "modulog.kernels.sorting.PIECE": 8,
+    "modulog.kernels.sort.SMALL": 4,
+    "modulog.kernels.sort.PIECE": 8,
 }
 
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modulog.closures import giant_component as hubs
+from modulog.closures import reachable_sets
+from modulog.closures.closure import Closure
+from modulog.closures.closure_difference import Change, Delta
+from modulog.closures.closure_state import State
+from modulog.closures.components import Components
+from modulog.closures.linear_closure import LinearClosure, Seeded
 from modulog.kernels.types import Columns
-from modulog.storage import hub as hubs
-from modulog.storage import rows
-from modulog.storage.closure import Closure
-from modulog.storage.components import Components
-from modulog.storage.delta import Change, Delta
-from modulog.storage.linear import LinearClosure, Seeded
-from modulog.storage.state import State
 
 Pair = tuple[int, int]
 Pairs = set[Pair]
@@ -130,13 +130,13 @@ def test_closure(
 ) -> None:
     ids, closure, edges = steps[0], Closure(reflexive), set[Pair]()
     with (
-        patch.object(rows, "BITS", bits),
-        patch.object(rows, "PER_ELEMENT", kept),
+        patch.object(reachable_sets, "BITS", bits),
+        patch.object(reachable_sets, "PER_ELEMENT", kept),
         patch.object(hubs, "MEMBERS", hub),
         patch.object(hubs, "MOST_LEFT", left),
         patch.object(hubs, "REST", 4 if hub > 1 else 100),
         patch.object(hubs, "SHARE", 8 if hub > 1 else 100),
-        patch.object(rows.Rows, "_effort_allowed", lambda _: effort),
+        patch.object(reachable_sets.Rows, "_effort_allowed", lambda _: effort),
     ):
         for come, gone in steps[1]:
             before = closed(edges, reflexive)

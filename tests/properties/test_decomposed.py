@@ -15,8 +15,8 @@ from cyclic_programs import cyclic_story
 from instances import counts_of, facts_of, heads
 from module_programs import Story
 from modulog import Reasoner
-from modulog.modules import cross_node
-from modulog.planning import multiway, narrowing
+from modulog.joins import decompose, multiway_order
+from modulog.modules import tree_join
 from properties.test_maintenance import apply, held, strata_of, strike, truths
 from strategies import Facts
 from values import rows_to_python
@@ -82,10 +82,10 @@ def test_cyclic_programs(
     for n in range(chunk, PROGRAMS, CHUNKS):
         it, turn = cyclic_story(base + n), n // CHUNKS
         modules, how = MODES[turn % len(MODES)]
-        monkeypatch.setattr(narrowing, "FEWER", [0.0, inf, 2.0][turn % 3])
-        monkeypatch.setattr(cross_node, "SMALLER", [0, 10**9, 3][turn % 3])
-        monkeypatch.setattr(cross_node, "LOOKUP", [0, 10**9, 4][turn // 3 % 3])
-        monkeypatch.setattr(multiway, "LEAP", [-(10.0**9), 0.15][turn % 2])
+        monkeypatch.setattr(decompose, "FEWER", [0.0, inf, 2.0][turn % 3])
+        monkeypatch.setattr(tree_join, "SMALLER", [0, 10**9, 3][turn % 3])
+        monkeypatch.setattr(tree_join, "LOOKUP", [0, 10**9, 4][turn // 3 % 3])
+        monkeypatch.setattr(multiway_order, "LEAP", [-(10.0**9), 0.15][turn % 2])
         try:
             tables += run(it, truths(it), engine, modules, how, base + n)
         except Exception as error:

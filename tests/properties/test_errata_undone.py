@@ -14,20 +14,20 @@ import pytest
 from cases.switches import MAINTENANCE
 from cases.test_cases import HERE, play
 from instances import facts_of
-from modulog.engines.local.levels import Layer, held
+from modulog.engines.local.fact_levels import Layer, held
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import Run
 from modulog.engines.local.versions import Versions
 from modulog.engines.protocol import Expr, Join, Project, Read, SemiJoin, Version, Work
-from modulog.kernels import packing, sorting
-from modulog.maintenance.dredc_mod import MaintainedStratum
+from modulog.joins.order import order
+from modulog.kernels import packing, sort
+from modulog.maintenance.maintained_stratum import MaintainedStratum
 from modulog.maintenance.support import Support
-from modulog.modules import changes, seminaive, transitive
-from modulog.modules.clauses import Evaluation, Prepared
+from modulog.modules import clause_changes, seminaive, transitive
+from modulog.modules.clause import Evaluation, Prepared
 from modulog.modules.seminaive import SeminaiveModule
-from modulog.modules.symmetric import SymmetricModule
+from modulog.modules.symmetric_transitive import SymmetricModule
 from modulog.modules.transitive import TransitiveModule
-from modulog.planning.order_joins import order
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -97,7 +97,7 @@ def let_old_facts_come(undo: pytest.MonkeyPatch) -> None:
         if self.versions.updating and not leaving:
             there = self.layers("all")
             for _, words in self.scheduled:
-                words = sorting.distinct(sorting.sort_words(words))
+                words = sort.distinct(sort.sort_words(words))
                 words = packing.select_words(words, held(there, words, True))
                 if words.shape[1] and id(self.versions) not in old:
                     old[id(self.versions)] = [Run.of(self.arity, words, True)]
@@ -224,8 +224,8 @@ def test_e10_instances_counted_by_diff_and_again_later(undo: pytest.MonkeyPatch)
     was over-deleted, and what comes back meets the end of a negated fact twice.
     """
 
-    def won(clause: Prepared, source: int, counting: bool = False) -> list[changes.Variant]:
-        return list(changes._variants(clause, source, "after", "before", "come", "gone", counting))
+    def won(clause: Prepared, source: int, counting: bool = False) -> list[clause_changes.Variant]:
+        return list(clause_changes._variants(clause, source, "after", "before", "come", "gone", counting))
 
     undo.setattr(seminaive, "won", won)
     assert wrong("e10") >= {("auto", "dredc"), ("off", "dredc")}

@@ -15,15 +15,15 @@ import pytest
 from cases.switches import UPDATING
 from cases.test_cases import HERE, play
 from modulog.engines.protocol import Project, Version
+from modulog.joins import decompose
+from modulog.joins.decompose import Choice, Search
+from modulog.joins.decomposition import HypertreeNode
 from modulog.maintenance.support import Support
-from modulog.modules import changes, seminaive
-from modulog.modules.clauses import Evaluation, Prepared
-from modulog.modules.counting import Counting
-from modulog.modules.decomposed import TreeTables
-from modulog.modules.node_tables import NodeTable
-from modulog.planning import narrowing
-from modulog.planning.decompose import Choice, Search
-from modulog.planning.hypertree import HypertreeNode
+from modulog.modules import clause_changes, seminaive
+from modulog.modules.clause import Evaluation, Prepared
+from modulog.modules.decomposed_clause import TreeTables
+from modulog.modules.derivation_counts import Counting
+from modulog.modules.node_table import NodeTable
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -34,7 +34,7 @@ FOLDERS = sorted(folder.name.removeprefix("errata-") for folder in HERE.glob("er
 
 @pytest.fixture
 def undo(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr(narrowing, "FEWER", 0.0)
+    monkeypatch.setattr(decompose, "FEWER", 0.0)
     return monkeypatch
 
 
@@ -150,7 +150,7 @@ def test_h9_matches_that_lose_two_facts_are_counted_twice(undo: pytest.MonkeyPat
 
 
 def test_h15_negated_atoms_outside_the_triangle(undo: pytest.MonkeyPatch) -> None:
-    variants = changes._variants
+    variants = clause_changes._variants
 
     def apart(clause: Prepared, source: int, state: Version, *rest: Any) -> Any:
         for variant in variants(clause, source, state, *rest):
@@ -159,7 +159,7 @@ def test_h15_negated_atoms_outside_the_triangle(undo: pytest.MonkeyPatch) -> Non
             variant.evaluation.body = replace(body, reads=reads)
             yield variant
 
-    undo.setattr(changes, "_variants", apart)
+    undo.setattr(clause_changes, "_variants", apart)
     assert not right("h15")
 
 

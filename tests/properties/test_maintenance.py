@@ -22,13 +22,14 @@ from modulog.engines.local.closure_relation import ClosureRelation
 from modulog.engines.local.counters import LocalCounters
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.relation import PlainRelation
-from modulog.maintenance import dredc_mod, support
-from modulog.maintenance.dredc_mod import MaintainedStratum
-from modulog.modules.clauses import prepare
-from modulog.modules.exact import ExactClosure
-from modulog.modules.hypertree import HypertreeModule
+from modulog.maintenance import maintained_stratum, support
+from modulog.maintenance.maintained_stratum import MaintainedStratum
+from modulog.maintenance.stratum_kinds import ClosureStratum
+from modulog.modules.clause import prepare
+from modulog.modules.exact_closure import ExactClosure
+from modulog.modules.hypertree_module import HypertreeModule
 from modulog.modules.seminaive import SeminaiveModule
-from modulog.modules.symmetric import SymmetricModule
+from modulog.modules.symmetric_transitive import SymmetricModule
 from modulog.modules.transitive import TransitiveModule
 from strategies import Case, Facts, Update, cases, text, updates
 from values import rows_of_python, rows_to_python
@@ -84,8 +85,8 @@ def strata_of(r: Reasoner) -> list[MaintainedStratum]:
 def check_memory(r: Reasoner) -> None:
     """What maintenance keeps beside the facts is what it should be."""
     for stratum in strata_of(r):
-        if stratum.closure is not None:
-            check_exact(stratum.closure, stratum)
+        if isinstance(stratum, ClosureStratum):
+            check_exact(stratum)
         for module in stratum.modules:
             if not getattr(module, "relation", stratum.live.relations[0]).listed:
                 continue
@@ -93,7 +94,7 @@ def check_memory(r: Reasoner) -> None:
                 check_external(module, stratum)
             elif isinstance(module, SymmetricModule):
                 check_components(module)
-        for counting in stratum._counters:
+        for counting in stratum._counters():
             if counting.counters is not None:
                 expected = heads(counting.clauses)
                 assert counts_of(counting.counters) == expected, f"counters of {counting.relation.name}"
@@ -109,8 +110,10 @@ def check_external(module: TransitiveModule, stratum: MaintainedStratum) -> None
     assert external <= set(outside), f"X of {module.relation.name} has facts that nothing else derives"
 
 
-def check_exact(closure: ExactClosure, stratum: MaintainedStratum) -> None:
+def check_exact(stratum: ClosureStratum) -> None:
     """X_R is what has a derivation outside the module, and R the least set with X_R that the module's clauses are closed under."""
+    closure = stratum.closure
+    assert isinstance(closure, ExactClosure)
     external, name = facts_of(closure.external), closure.relation.name
     outside = heads(c for c in stratum.live.entry if c.relation is closure.external)
     assert external == set(outside), f"X of {name}"
@@ -164,7 +167,7 @@ def test_programs_with_modules(
     for n in range(chunk, PROGRAMS, CHUNKS):
         monkeypatch.setattr(support, "TRIES", -1 if n // CHUNKS % 2 else 32)
         monkeypatch.setattr(support, "REPEATED", 10**9)
-        monkeypatch.setattr(dredc_mod, "FEW", (0, 1000, -(10**9))[n // (2 * CHUNKS) % 3])
+        monkeypatch.setattr(maintained_stratum, "FEW", (0, 1000, -(10**9))[n // (2 * CHUNKS) % 3])
         it = story(base + n)
         expected = truths(it)
         modes = [("auto", "auto"), ("auto", HOWS[1 + n % 3]), ("off", HOWS[n % 4])]

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from modulog.engines.registry import is_one_task
+
 HERE = Path(__file__).parent
 QUICK = {
     "spark.ui.enabled": "false",
@@ -84,7 +86,39 @@ def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     session.stop()
 
 
-@pytest.fixture
-def executors_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let executors read files that are so small that the driver would."""
-    monkeypatch.setattr("modulog.engines.spark.backend.SMALL", -1)
+@pytest.fixture(autouse=True, scope="session")
+def over_executors() -> Iterator[None]:
+    """Facts of tests fit one task: tests of the SQL engine would never see it. Those of the task take this back."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "modulog.reasoner.reasoner.is_one_task",
+            lambda engine, spark, workers: workers == 1 and is_one_task(engine, spark, workers),
+        )
+        yield
+
+
+QUICK_FAILURES = (
+    "test_good_facts_stay_when_a_table_is_bad",
+    "test_a_failed_update_changes_nothing_and_can_be_tried_again",
+    "test_what_was_taken_back_fixes_no_arity",
+)
+"""Of the tests of failures, which all engines share, those that do not wait for `make test-long`."""
+
+LONG_PIPELINES = (
+    "test_incremental_runs_equal_computation_from_scratch",
+    "test_the_table_of_changes_and_other_rules",
+    "test_what_goes_wrong_leaves_everything_as_it_was",
+    "test_streams[2]",
+)
+"""Of the tests of pipelines, which run as one task, too, those that wait for it over executors."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave tests that other places share to `make test-long`: jobs over a few facts cost as much as over many."""
+    for item in items:
+        name = getattr(item, "originalname", "")
+        is_failure = item.path == HERE / "test_failures.py" and name not in QUICK_FAILURES
+        is_pipeline = item.path == HERE / "test_pipeline.py" and {name, item.name} & set(LONG_PIPELINES)
+        if is_failure or is_pipeline:
+            item.add_marker(pytest.mark.long)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from killed import die_before
 from modulog import Pipeline
-from modulog.pipeline import committed
+from modulog.pipeline import checkpoint_file
 from modulog.pipeline.run import Unwatched
 
 
@@ -38,5 +38,5 @@ class Mortal(Unwatched):
 
 if __name__ == "__main__":
     file = Path(sys.argv[1])
-    committed.SHARE = 0  # commit when it is due, whatever it costs
+    checkpoint_file.SHARE = 0  # commit when it is due, whatever it costs
     Pipeline.from_file(file).run(watch=Mortal(file.parent, sys.argv[2], int(sys.argv[3])))

@@ -1,4 +1,4 @@
-"""Run a pipeline on a cluster of worker processes, and kill an executor in the middle of a round: `lost_executor.py PIPELINE`.
+"""Run a pipeline on a cluster of worker processes, and kill executors in the middle of a round, one or more: `lost_executor.py PIPELINE NUMBER`.
 
 Prints whether one was killed, and how many facts there are in the end.
 """
@@ -39,9 +39,12 @@ def is_ours(pid: int, parents: dict[int, int]) -> bool:
 
 
 class Killer(Unwatched):
-    """Kills an executor while the round after the second one is evaluated."""
+    """Kills some executors while the round after the second one is evaluated."""
 
     rounds = killed = 0
+
+    def __init__(self, number: int) -> None:
+        self.number = number
 
     def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
         self.rounds += 1
@@ -53,11 +56,12 @@ class Killer(Unwatched):
         assert context is not None
         while not context.statusTracker().getActiveStageIds():
             time.sleep(0.001)
-        self.killed = executors()[0]
-        os.kill(self.killed, signal.SIGKILL)
+        for executor in executors()[: self.number]:
+            os.kill(executor, signal.SIGKILL)
+            self.killed += 1
 
 
 if __name__ == "__main__":
-    watch = Killer()
+    watch = Killer(int(sys.argv[2]))
     run = Pipeline.from_file(sys.argv[1]).run(watch=watch)
-    print("killed", watch.killed > 0, run.facts)
+    print("killed", watch.killed == watch.number, run.facts)

@@ -1,47 +1,40 @@
-"""Case folders give the same answers on Spark: some with nothing left to the driver's local engine.
+"""Case folders give the same answers by SQL over executors: a dozen in `make test`, another dozen in `make test-long`.
 
-Rounds over tiny data cost Spark seconds, so the others let the driver take small strata, as users do: a few of them, where more than the local
-engine has a say, the rest in `make test-long`. What Spark itself computes is compared with the local engine on random programs in `test_programs.py`.
+A round costs seconds there, and all folders an hour of Spark: `HYPOTHESIS_PROFILE=deep` runs every one.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from modulog import Reasoner
-from modulog.engines.spark.engine import LOCAL_LIMIT
 from spark.whole import all_rows
 from values import predicate_of, program_of, read_csv, rows_of_python
 
 CASES = Path(__file__).parents[1] / "cases"
 RESULTS = [f for f in sorted(CASES.iterdir()) if (f / "expected").is_dir()]
-WHOLLY_ON_SPARK = """
+QUICK = """
     anonymous-negation closure-self-support errata-e3 errata-h15 errata-h6 errata-s-loss errata-s9 imports set-difference several-heads unicode
 """.split()
-LONG_ON_SPARK = "errata-s19 package-dependencies".split()
-"""The same, in `make test-long`."""
-ON_THE_DRIVER = """
-    arithmetic csv-quoting file-formats iris-and-prefixes language-tags linear-closure-seeds negation-three-strata rdfox-all-classes rdfox-syntax skolem skos
-""".split()
-
+OTHERS = [f for f in RESULTS if f.name not in QUICK]
+LONG = OTHERS if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else OTHERS[::7]
 # Cases about empty predicates and products are warned about.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def case(folder: Path) -> Any:
     """A folder as a parameter of a test."""
-    whole = folder.name in WHOLLY_ON_SPARK
-    marks = [pytest.mark.partitions] if whole else [pytest.mark.long]
-    return pytest.param(folder, id=folder.name, marks=[] if folder.name in ON_THE_DRIVER else marks)
+    marks = [pytest.mark.partitions] if folder.name in QUICK else [pytest.mark.long]
+    return pytest.param(folder, id=folder.name, marks=marks)
 
 
-@pytest.mark.parametrize("folder", [case(folder) for folder in RESULTS])
+@pytest.mark.parametrize("folder", [case(f) for f in RESULTS if f.name in QUICK or f in LONG])
 def test_results(folder: Path, spark: Any) -> None:
-    limit = 0 if folder.name in (*WHOLLY_ON_SPARK, *LONG_ON_SPARK) else LOCAL_LIMIT
-    with Reasoner(program_of(folder), spark=spark, local_limit=limit) as reasoner:
+    with Reasoner(program_of(folder), spark=spark) as reasoner:
         if (folder / "facts").is_dir():
             reasoner.load(folder / "facts")
         facts = all_rows(reasoner)

@@ -18,7 +18,7 @@ settings = {
     "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.adaptive.enabled": "false",
 }
-with Reasoner(Path(CASE) / "program.rls", engine="spark", local_limit=0, settings=settings) as r:
+with Reasoner(Path(CASE) / "program.rls", engine="spark", workers=2, settings=settings) as r:
     r.load(Path(CASE) / "facts")
     print(r.count("ancestor"), r.rows("aunt"), r._backend.spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size())
 """

@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from modulog import Reasoner, cli
+from modulog import Reasoner
+from modulog.cli import app
 from modulog.store.manifest import MANIFEST
 from stores import held
 
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("spark")
 
 def modulog(*args: object) -> int:
     with pytest.raises(SystemExit) as stop:
-        cli.app([str(a) for a in args])
+        app.app([str(a) for a in args])
     return int(stop.value.code or 0)
 
 
@@ -55,7 +56,7 @@ def state(folder: Path) -> dict[str, bytes]:
     return {MANIFEST: manifest, **{file["path"]: (folder / file["path"]).read_bytes() for file in files}}
 
 
-@pytest.mark.parametrize("maker", ["local", "spark"])
+@pytest.mark.parametrize("maker", ["spark", pytest.param("local", marks=pytest.mark.long)])
 def test_a_store_is_updated_by_files(
     tmp_path: Path, maker: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,7 +91,7 @@ def test_a_store_is_updated_by_files(
     assert "bad.csv:2" in capsys.readouterr().err
     assert state(store) == before
     with monkeypatch.context() as patch:
-        patch.setattr("modulog.engines.spark.stored._write_here", _fail)
+        patch.setattr("modulog.engines.spark.store_files._measured", _fail)
         assert modulog("update", store, "--add", f"edge={facts}", "--engine", "spark") == 2
     assert "it is as it was" in capsys.readouterr().err
     assert state(store) == before

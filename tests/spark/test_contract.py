@@ -42,7 +42,7 @@ class SparkPair(Pair):
 
 
 def pair(spark: Any, folder: Path, arity: int, seed: int) -> SparkPair:
-    engine = SparkEngine(spark, SparkTerms(spark, f"{folder}/terms"), f"{folder}/facts", local_limit=0)
+    engine = SparkEngine(spark, SparkTerms(spark, f"{folder}/terms"), f"{folder}/facts")
 
     def table(rows: Any, arity: int) -> Any:
         ids = np.array(rows, np.int64).reshape(len(rows), arity).T

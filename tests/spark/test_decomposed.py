@@ -12,8 +12,8 @@ from modulog import Reasoner
 from modulog.engines.protocol import Expr, SemiJoin
 from modulog.engines.spark import relation
 from modulog.engines.spark.engine import SparkEngine
-from modulog.modules.cross_node import CrossNode
-from modulog.planning import narrowing
+from modulog.joins import decompose
+from modulog.modules.tree_join import CrossNode
 from spark.test_maintenance import tell
 from spark.whole import all_rows
 
@@ -42,9 +42,9 @@ def tables(engine: Any) -> int:
 
 @pytest.mark.long
 def test_equals_the_local_engine(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(narrowing, "FEWER", 0.0)
+    monkeypatch.setattr(decompose, "FEWER", 0.0)
     options: dict[str, Any] = {"modules": "off", "decompose": "all"}
-    with Reasoner(PROGRAM, spark=spark, local_limit=0, **options) as there:
+    with Reasoner(PROGRAM, spark=spark, **options) as there:
         here, engine = Reasoner(PROGRAM, engine="local", **options), there._backend.engine
         collect, reductions = SparkEngine.collect, list[bool]()
 
@@ -70,11 +70,9 @@ def test_equals_the_local_engine(spark: Any, monkeypatch: pytest.MonkeyPatch) ->
             assert sorted(found[predicate.name]) == sorted(here.rows(predicate.name)), predicate
 
 
-@pytest.mark.parametrize(("seed", "local_limit", "updates"), [(30, 0, 1), (16, 12, 2)])
-def test_random_cyclic_bodies(
-    spark: Any, monkeypatch: pytest.MonkeyPatch, seed: int, local_limit: int, updates: int
-) -> None:
-    """On Spark alone, and back and forth between Spark and the driver; few facts are taken for many, so that trees have several nodes."""
+@pytest.mark.parametrize(("seed", "updates"), [(30, 1), pytest.param(16, 2, marks=pytest.mark.long)])
+def test_random_cyclic_bodies(spark: Any, monkeypatch: pytest.MonkeyPatch, seed: int, updates: int) -> None:
+    """Few facts are taken for many, so that trees have several nodes."""
     monkeypatch.setattr(relation, "GUESSED", 0.3)
     reduce, nodes = CrossNode._reduce, list[int]()
 
@@ -83,5 +81,5 @@ def test_random_cyclic_bodies(
         return reduce(self, delta)
 
     monkeypatch.setattr(CrossNode, "_reduce", spying)
-    tell(cyclic_story(seed, updates), spark, local_limit, modules="off", decompose="all")
+    tell(cyclic_story(seed, updates), spark, modules="off", decompose="all")
     assert max(nodes) > 1

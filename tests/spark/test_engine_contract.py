@@ -1,6 +1,5 @@
 """The engine contract on Spark: the tests of `tests/contracts`, with fewer examples.
 
-They run with nothing left to the driver, and with a limit that some relations fit under and others do not, so that facts move back and forth.
 Filling relations costs Spark seconds: all random expressions read the same ones.
 """
 
@@ -22,10 +21,9 @@ from contracts.relation_pair import SMALL
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.table import SparkTable, frame_of
 from modulog.engines.spark.terms import SparkTerms
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
 WIDE = [0, 3, 4, 70, 800]
-LIMITS = {"on Spark": 0, "back and forth": 40}
 NODES = st.integers(0, 4)
 EDGES = st.sets(st.tuples(NODES, NODES), max_size=8)
 Make = Callable[..., SparkEngine]
@@ -54,19 +52,9 @@ def terms(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> SparkTerms:
 
 
 @pytest.fixture(scope="module")
-def engines(spark: Any, terms: SparkTerms, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Make]:
-    """Makes makers of engines, for a limit."""
+def make_engine(spark: Any, terms: SparkTerms, tmp_path_factory: pytest.TempPathFactory) -> Make:
     folder, number = tmp_path_factory.mktemp("facts"), count()
-
-    def limited(limit: int) -> Make:
-        return lambda **_: SparkEngine(spark, terms, f"{folder}/{next(number)}", local_limit=limit)
-
-    return limited
-
-
-@pytest.fixture(scope="module", params=LIMITS.values(), ids=LIMITS)
-def make_engine(request: pytest.FixtureRequest, engines: Callable[[int], Make]) -> Make:
-    return engines(request.param)
+    return lambda **_: SparkEngine(spark, terms, f"{folder}/{next(number)}")
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +72,7 @@ def builder(make_engine: Make) -> Callable[..., Builder]:
 # ---- Expressions and rounds
 
 
-@of(12)
+@of(6)
 @given(seed=test_engine.SEEDS, depth=st.integers(1, 3), wide=st.booleans())
 def test_expressions(builder: Any, make_engine: Make, seed: int, depth: int, wide: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -101,7 +89,7 @@ def test_a_limit_and_a_count(builder: Any, make_engine: Make, seed: int, depth: 
         inner(test_engine.test_count_is_the_number_of_rows)(make_engine, seed, depth)
 
 
-@of(3)
+@of(2)
 @given(seed=test_engine.SEEDS, depth=st.integers(0, 2), rounds=st.integers(2, 3))
 def test_a_round_schedules_what_is_new(
     builder: Any, make_engine: Make, seed: int, depth: int, rounds: int
@@ -136,19 +124,20 @@ def test_a_closure_by_rounds(make_engine: Make, linear: bool) -> None:
 # ---- Many rows. A table of Spark's is a plan, not a chunk: what bounds chunks does not concern it.
 
 
-@pytest.mark.parametrize(("arity", "ids"), [(1, 2**30), (3, 200)])
-def test_many_facts(engines: Callable[[int], Make], arity: int, ids: int) -> None:
-    test_engine.test_many_facts(engines(100_000), arity, ids)
+@pytest.mark.parametrize(("arity", "ids"), [(3, 200), pytest.param(1, 2**30, marks=pytest.mark.long)])
+def test_many_facts(make_engine: Make, arity: int, ids: int) -> None:
+    test_engine.test_many_facts(make_engine, arity, ids)
 
 
-def test_a_large_join(engines: Callable[[int], Make]) -> None:
-    test_engine.test_a_large_join(engines(100_000), 1_000_000)
+@pytest.mark.long
+def test_a_large_join(make_engine: Make) -> None:
+    test_engine.test_a_large_join(make_engine, 1_000_000)
 
 
 # ---- Updates and counters
 
 
-@of(2)
+@of(1)
 @given(edges=EDGES, changes=st.lists(st.tuples(EDGES, EDGES, st.booleans()), min_size=2, max_size=2))
 def test_a_closure_through_updates(make_engine: Make, edges: Any, changes: Any) -> None:
     inner(test_engine_updates.test_a_closure_through_updates)(make_engine, edges, changes)
@@ -168,7 +157,7 @@ def test_filters_over_layers(
     inner(test_engine_updates.test_filters_over_layers)(make_engine, facts, gone, come, leave, version)
 
 
-@pytest.mark.parametrize("arity", [0, 2])
+@pytest.mark.parametrize("arity", [2, pytest.param(0, marks=pytest.mark.long)])
 def test_counters_through_any_sequence(make_engine: Make, arity: int, monkeypatch: Any) -> None:
     engine = make_engine()
 
@@ -177,8 +166,9 @@ def test_counters_through_any_sequence(make_engine: Make, arity: int, monkeypatc
         return engine.table(tuple(f"c{j}" for j in range(arity)), ids)
 
     def weighted(rows: SparkTable, weights: list[int]) -> SparkTable:
-        ids = rows.rows().ids.astype(np.int64)
-        columns = {name: ids[j] for j, name in enumerate(rows.columns)} | {"#": np.array(weights, np.int64)}
+        found = rows.frame.toArrow()
+        columns = {name: found.column(name).to_numpy() for name in rows.columns}
+        columns |= {"#": np.array(weights, np.int64)}
         return SparkTable(rows.columns, frame_of(engine.spark, columns, len(weights)), len(weights), True)
 
     monkeypatch.setattr(test_counters, "weighted", weighted)

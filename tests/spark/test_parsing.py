@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from modulog.engines.spark.sources.parsing import TripleLines
-from modulog.terms.python import constant
+from modulog.terms.python_values import constant
 
 PIECES = st.sampled_from(
     [

@@ -1,4 +1,4 @@
-"""Random programs give on Spark what the local engine gives, and the oracle: alone, and with small strata on the driver."""
+"""Random programs give by SQL over executors what the local engine gives, and the oracle."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from values import rows_of_python, rows_to_python
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.partitions]
 
 
-def agree(case: Case, spark: Any, local_limit: int) -> None:
+def agree(case: Case, spark: Any) -> None:
     note(str(case))
     expected = {p: rows for p, rows in oracle.materialise(case.rules, case.facts).items() if rows}
     local = Reasoner(text(case.rules), engine="local")
-    with Reasoner(text(case.rules), spark=spark, local_limit=local_limit) as r:
+    with Reasoner(text(case.rules), spark=spark) as r:
         for predicate, rows in case.facts.items():
             for reasoner in (r, local):
                 reasoner.add(predicate, rows_to_python(rows))
@@ -38,15 +38,7 @@ def of(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@pytest.mark.long
-@of(amount(3, 4))
+@of(amount(3, 8))
 @given(case=cases())
-def test_everything_on_spark(spark: Any, case: Case) -> None:
-    agree(case, spark, 0)
-
-
-@of(amount(3, 5))
-@given(case=cases())
-@pytest.mark.parametrize("local_limit", [30, 100_000])
-def test_small_strata_on_the_driver(spark: Any, local_limit: int, case: Case) -> None:
-    agree(case, spark, local_limit)
+def test_random_programs(spark: Any, case: Case) -> None:
+    agree(case, spark)

@@ -12,11 +12,9 @@ import pytest
 from modulog import IRI, Reasoner
 from modulog.errors import DataError
 from modulog.formats import DataWarning
-from modulog.terms.python import constant
+from modulog.terms.python_values import constant
 from rdf_documents import GOOD, HEAD, RDF
 from stores import EVERY_KIND
-
-pytestmark = pytest.mark.usefixtures("executors_read")
 
 RULES = "all(?s, ?p, ?o) :- triple(?s, ?p, ?o) . in(?o, ?g) :- quad(?s, ?p, ?o, ?g) ."
 
@@ -43,11 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("small", [-1, 1 << 20], ids=["executors", "driver"])
-def test_both_engines_read_the_same(
-    folder: Path, spark: Any, monkeypatch: pytest.MonkeyPatch, small: int
-) -> None:
-    monkeypatch.setattr("modulog.engines.spark.backend.SMALL", small)
+def test_both_engines_read_the_same(folder: Path, spark: Any) -> None:
     with Reasoner(RULES, spark=spark) as r, Reasoner(RULES, engine="local") as local:
         r.load(folder)
         local.load(folder)
@@ -85,7 +79,9 @@ def test_a_mistake_changes_nothing(tmp_path: Path, spark: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*more facts of:modulog.formats.DataWarning")
-@pytest.mark.parametrize("format", ["nt", "ttl", "parquet"])
+@pytest.mark.parametrize(
+    "format", ["parquet", *(pytest.param(f, marks=pytest.mark.long) for f in ("nt", "ttl"))]
+)
 def test_every_kind_of_term_comes_back_to_both_engines(tmp_path: Path, spark: Any, format: str) -> None:
     name, subject = IRI("http://e/p"), IRI("http://e/s")
     given = [(subject, value) for _, *values in EVERY_KIND for value in values]
@@ -101,3 +97,34 @@ def test_every_kind_of_term_comes_back_to_both_engines(tmp_path: Path, spark: An
 def constants(rows: Iterable[tuple[Any, ...]]) -> set[tuple[Any, ...]]:
     """Rows of terms, which tell 1 from True."""
     return {tuple(map(constant, row)) for row in rows}
+
+
+EQUAL = """
+@prefix : <u:> .
+triple(?a, ?p, ?o) :- owl:sameAs(?a, ?b), triple(?b, ?p, ?o) .
+rdf:type(?x, ?d) :- rdf:type(?x, ?c), :below(?c, ?d) .
+"""
+
+
+@pytest.mark.long
+def test_triples_and_predicates_agree(tmp_path: Path, spark: Any) -> None:
+    """What rules derive as triples and types holds for properties and classes that no rule names, in every way of asking."""
+    path = tmp_path / "facts.ttl"
+    path.write_text(
+        "@prefix : <u:> . @prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
+        ":bob owl:sameAs :rob . :rob :likes :fish ; a :Cat . :Cat :below :Animal ."
+    )
+    with Reasoner(EQUAL, spark=spark) as r, Reasoner(EQUAL, engine="local") as local:
+        for one in (r, local):
+            one.load(path)
+            assert one.count("triple(:bob, :likes, ?o)") == one.count(":likes(:bob, ?o)") == 1
+            assert one.contains(":Animal", (IRI("u:bob"),)) and one.count("rdf:type(?x, :Animal)") == 2
+            change = one.update(add={":likes": [(IRI("u:rob"), "milk")]})
+            assert change.added == {"triple": 2, "<u:likes>": 2}
+        assert facts(r) == facts(local)
+        assert r.count("triple") == len(local.rows("triple")) == 10
+        for one, folder in ((r, tmp_path / "spark"), (local, tmp_path / "local")):
+            assert one.export(folder, format="nt", predicates=[":likes", ":Animal"]) == {
+                "u%3Alikes.nt": 4,
+                "u%3AAnimal.nt": 2,
+            }

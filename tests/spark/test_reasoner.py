@@ -9,14 +9,14 @@ import pytest
 
 from modulog import IRI, Reasoner
 from modulog.errors import DataError, NotSupported, QueryError
-from modulog.terms.python import constant
+from modulog.terms.python_values import constant
 
 PATHS = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . end(?x) :- path(_, ?x), ~edge(?x, _) ."
 
 
 @pytest.fixture(scope="module")
 def paths(spark: Any) -> Any:
-    with Reasoner(PATHS, spark=spark, local_limit=0) as r:
+    with Reasoner(PATHS, spark=spark) as r:
         r.add("edge", [("a", "b"), ("b", "c"), ("b", 1)])
         r.materialise()
         yield r
@@ -60,7 +60,7 @@ def test_triples(spark: Any, tmp_path: Path) -> None:
     rdf_type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
     (tmp_path / "data.nt").write_text(f"{a} {knows} {b} .\n{a} {rdf_type} {person} .\n", encoding="utf-8")
     program = f"known(?y) :- {person}(?x), {knows}(?x, ?y) . all(?p) :- triple(_, ?p, _) ."
-    with Reasoner(program, spark=spark, local_limit=0) as r:
+    with Reasoner(program, spark=spark) as r:
         r.load(tmp_path / "data.nt")
         assert r.rows("known") == [(IRI("http://e/b"),)]
         assert {p for (p,) in r.rows("all")} == {IRI("http://e/knows"), IRI(rdf_type.strip("<>"))}
@@ -72,20 +72,19 @@ def test_triples(spark: Any, tmp_path: Path) -> None:
 
 def test_frames_come_in(spark: Any) -> None:
     frame = spark.createDataFrame([("a", 1, "x"), ("b", 2, "y")], "name string, age long, other string")
-    with Reasoner("old(?x) :- age(?x, ?n), ?n > 1 .", spark=spark, local_limit=0) as r:
+    with Reasoner("old(?x) :- age(?x, ?n), ?n > 1 .", spark=spark) as r:
         r.add("age", frame, columns=["name", "age"])
         assert r.rows("old") == [("b",)]
 
 
 def test_facts_may_come_later(spark: Any) -> None:
-    with Reasoner("q(?x) :- p(?x) .", spark=spark, local_limit=0) as r:
+    with Reasoner("q(?x) :- p(?x) .", spark=spark) as r:
         r.add("p", [(1,)])
         assert r.rows("q") == [(1,)]
         r.add("p", [(2,), (1,)])
         assert sorted(r.rows("q")) == [(1,), (2,)]
 
 
-@pytest.mark.usefixtures("executors_read")
 def test_bad_rows_name_file_and_line(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "edge.csv").write_text("a,b\nb\n", encoding="utf-8")
     with Reasoner(PATHS, spark=spark) as r:
@@ -96,13 +95,39 @@ def test_bad_rows_name_file_and_line(spark: Any, tmp_path: Path) -> None:
 
 def test_rules_of_one_shape_are_one_plan(spark: Any) -> None:
     rules = "".join(f"c{i}(?x, ?y) :- r{i}(?y, ?x) . " for i in range(20))
-    with Reasoner(rules, spark=spark, local_limit=0, modules="off") as r:
+    with Reasoner(rules, spark=spark, modules="off") as r:
         for i in range(20):
             r.add(f"r{i}", [(i, i + 1)])
         before = r._backend.engine.parts.writes  # type: ignore[attr-defined]
         r.materialise()
         assert r._backend.engine.parts.writes - before == 2  # type: ignore[attr-defined]  # explicit facts, all heads
         assert all(r.rows(f"c{i}") == [(i + 1, i)] for i in range(20))
+
+
+def test_jobs_say_what_they_are_for(spark: Any) -> None:
+    """Whoever watches Spark sees which stratum and round a job belongs to; afterwards the user's own description is back."""
+    context = spark.sparkContext
+    context.setJobDescription("mine")
+    try:
+        with Reasoner(PATHS, spark=spark) as r:
+            r.add("edge", [("a", "b"), ("b", "c"), ("c", "d")])
+            r.materialise()
+            r.update(add={"edge": [("d", "e")]})
+        assert context.getLocalProperty("spark.job.description") == "mine"
+    finally:
+        context.setLocalProperty("spark.job.description", None)
+    context._jsc.sc().listenerBus().waitUntilEmpty()
+    jobs = context._jsc.sc().statusStore().jobsList(None)
+    said = {d.get() for i in range(jobs.size()) if (d := jobs.apply(i).description()).isDefined()}
+    assert {"explicit facts", "stratum 1 of 2: path, round 1", "update: explicit facts"} <= said
+    assert "update, stratum 1 of 2: path" in said
+
+
+def test_the_plan_says_what_is_listed(spark: Any) -> None:
+    union = "both(?x, ?y) :- path(?x, ?y) . both(?y, ?x) :- path(?x, ?y) ."
+    for storage in ("auto", "compact"):
+        with Reasoner(PATHS + union, spark=spark, storage=storage) as r:
+            assert str(r.plan()).count("storage listed: this engine represents no closures") == 2
 
 
 def test_superseded_parts_are_deleted(paths: Reasoner) -> None:
@@ -120,7 +145,7 @@ def test_local_engine_has_no_frames() -> None:
 
 def test_ids_stay_the_same_over_runs(spark: Any, tmp_path: Path) -> None:
     def run(*values: str) -> dict[str, int]:
-        with Reasoner("q(?x) :- p(?x) .", spark=spark, local_limit=0, folder=str(tmp_path)) as r:
+        with Reasoner("q(?x) :- p(?x) .", spark=spark, folder=str(tmp_path)) as r:
             r.add("p", [(v,) for v in values])
             assert sorted(r.rows("q")) == [(v,) for v in values]
             return dict(zip(values, r._backend.find([constant(v) for v in values]), strict=True))

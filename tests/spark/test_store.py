@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner, session
+from modulog import Reasoner
 from modulog.errors import DataError
-from modulog.terms.python import constant
+from modulog.reasoner import reasoner
+from modulog.terms.python_values import constant
 from stores import EVERY_KIND, PATHS, forge, held
 
 EDGES = [("a", "b"), ("b", "c"), ("c", 1)]
@@ -37,16 +38,31 @@ def test_local_writes_and_spark_reads(
     folder = tmp_path / "a [strange]* {name}% é"
     filled().save(folder)
     with monkeypatch.context() as patch:
-        patch.setattr(session, "materialise", None)
-        with Reasoner.open(folder, spark=spark, local_limit=0) as opened:
+        patch.setattr(reasoner, "materialise", None)
+        with Reasoner.open(folder, spark=spark) as opened:
             assert held(opened) == expected
             assert opened.count("path(a, ?y), ~edge(a, ?y)") == 2
             assert opened.contains("path", ("a", 1)) and not opened.contains("path", (1, "a"))
 
 
+def test_what_one_worker_represents_executors_list(spark: Any, tmp_path: Path) -> None:
+    """A store with a represented closure and a view: what follows is computed again, and goes on from there."""
+    rules = PATHS + "both(?x, ?y) :- path(?x, ?y) . both(?y, ?x) :- path(?x, ?y) ."
+    local = Reasoner(rules, storage="compact")
+    local.add("edge", EDGES)
+    local.save(tmp_path)
+    assert any(not relation.listed for relation in local._facts.derived.values())
+    with Reasoner.open(tmp_path, spark=spark) as opened:
+        assert held(opened) == held(local)
+        opened.update(add={"edge": MORE}, delete={"edge": EDGES[:1]})
+        opened.save(tmp_path)
+    local.update(add={"edge": MORE}, delete={"edge": EDGES[:1]})
+    assert held(Reasoner.open(tmp_path)) == held(local)
+
+
 @pytest.mark.partitions
 def test_spark_writes_and_both_read(spark: Any, tmp_path: Path, expected: dict[str, Any]) -> None:
-    with filled(spark=spark, local_limit=0) as r:
+    with filled(spark=spark) as r:
         r.save(tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "facts",
@@ -56,7 +72,7 @@ def test_spark_writes_and_both_read(spark: Any, tmp_path: Path, expected: dict[s
         "terms",
     ]
     assert held(Reasoner.open(tmp_path)) == expected
-    with Reasoner.open(tmp_path, spark=spark, local_limit=0) as opened:
+    with Reasoner.open(tmp_path, spark=spark) as opened:
         assert {p: opened.count(p.split("/")[0]) for p in expected} == {
             p: len(f) for p, f in expected.items()
         }
@@ -64,11 +80,10 @@ def test_spark_writes_and_both_read(spark: Any, tmp_path: Path, expected: dict[s
 
 
 @pytest.mark.partitions
-@pytest.mark.parametrize("local_limit", [0, 100_000])
-def test_spark_goes_on_and_saves_again(spark: Any, tmp_path: Path, local_limit: int) -> None:
+def test_spark_goes_on_and_saves_again(spark: Any, tmp_path: Path) -> None:
     """More facts after opening, with new terms; the old state stays readable until its reader closes."""
     filled().save(tmp_path)
-    with Reasoner.open(tmp_path, spark=spark, local_limit=local_limit) as opened:
+    with Reasoner.open(tmp_path, spark=spark) as opened:
         opened.add("edge", MORE)
         assert opened.contains("path", ("z", "new term"))
         opened.save(tmp_path)
@@ -94,18 +109,18 @@ def test_changes_are_summed(spark: Any, tmp_path: Path) -> None:
         content["relations"][0]["rows"] = 6
 
     forge(tmp_path / "store", change)
-    with Reasoner.open(tmp_path / "store", spark=spark, local_limit=0) as opened:
+    with Reasoner.open(tmp_path / "store", spark=spark) as opened:
         assert sorted(opened.rows("r")) == [(i, i + 1) for i in range(4, 10)]
         assert opened.count("r") == 6
 
 
 def test_engines_take_turns_at_changing_a_store(spark: Any, tmp_path: Path) -> None:
-    """Facts go and come back, by updates on the driver, by executors, and by the local engine; each writes what has changed, and all read it."""
+    """Facts go and come back, by executors and by the local engine; each writes what has changed, and all read it."""
     dice, rows = Random(1), {(i, i + 1) for i in range(400)}
     first = Reasoner("path(?x, ?y) :- r(?x, ?y) . reached(?y) :- path(?x, ?y), ~start(?y) . start(3) .")
     first.add("r", rows)
     first.save(tmp_path)
-    turns: list[dict[str, Any]] = [{"spark": spark}, {"engine": "local"}, {"spark": spark, "local_limit": 0}]
+    turns: list[dict[str, Any]] = [{"spark": spark}, {"engine": "local"}, {"spark": spark}]
     gone: set[tuple[int, int]] = set()
     for options in turns:
         lost = set(dice.sample(sorted(rows), 6))
@@ -117,7 +132,7 @@ def test_engines_take_turns_at_changing_a_store(spark: Any, tmp_path: Path) -> N
     relations = json.loads((tmp_path / "modulog-store.json").read_text("utf-8"))["relations"]
     assert {file["sign"] for relation in relations for file in relation["files"]} == {1, -1}
     assert all("000001-" in relation["files"][0]["path"] for relation in relations if relation["rows"] > 1)
-    for options in turns:
+    for options in turns[:2]:
         with Reasoner.open(tmp_path, **options) as opened:
             assert set(opened.rows("r")) == set(opened.rows("path")) == rows
             assert set(opened.rows("reached")) == {(y,) for _, y in rows if y != 3}
@@ -132,7 +147,7 @@ def test_damage_is_named(spark: Any, tmp_path: Path) -> None:
         changed[len(whole) // 2] ^= 4
         path.write_bytes(bytes(changed))
         with (
-            Reasoner.open(tmp_path, spark=spark, local_limit=0) as opened,
+            Reasoner.open(tmp_path, spark=spark) as opened,
             pytest.raises(DataError, match=f"{path}: damaged"),
         ):
             held(opened)
@@ -143,7 +158,7 @@ def test_a_failure_leaves_the_old_state(spark: Any, tmp_path: Path, expected: di
     """Executors have written, and the driver fails."""
     filled().save(tmp_path / "store")
     with Reasoner("r(1, 2) .", spark=spark) as r, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("modulog.engines.spark.stored._measured", _fail)
+        patch.setattr("modulog.engines.spark.store_files._measured", _fail)
         with pytest.raises(DataError, match="the store cannot be written: no space; it is as it was"):
             r.save(tmp_path / "store")
     assert held(Reasoner.open(tmp_path / "store")) == expected

@@ -11,15 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from modulog.engines.spark import values
-from modulog.engines.spark.terms import SparkTerms
+from modulog.engines.protocol import Condition, Failures
+from modulog.engines.spark import typed_columns
+from modulog.engines.spark.compute import SparkValues
+from modulog.engines.spark.terms import Recent, SparkTerms
 from modulog.errors import InternalError
-from modulog.terms.arrow import column_field, to_arrow
 from modulog.terms.canonical import XSD, language, literal
+from modulog.terms.constant import Constant
+from modulog.terms.decode import column_field, to_arrow
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.model import Constant
-from modulog.terms.python import IRI, BlankNode, constant
-from modulog.terms.values import compare
+from modulog.terms.literal_values import compare
+from modulog.terms.python_values import IRI, BlankNode, constant
 
 MIXED = [
     constant("a"),
@@ -135,7 +137,7 @@ def test_parts_are_merged_and_a_folder_is_taken_up_again(spark: Any, tmp_path: P
 
 
 def test_single_constants(mixed: SparkTerms) -> None:
-    mixed._known.clear()
+    mixed._recent = Recent()
     assert mixed.find([MIXED[4], constant("no such"), MIXED[16], MIXED[1]]) == [4, -1, 16, 1]
     assert [mixed.name(number) for number in (11, 0, 3)] == ["<http://example.org/é>", "a", "1"]
     assert mixed.name(13) == '"chat"@fr'
@@ -162,37 +164,58 @@ def test_growth_by_nothing(spark: Any, terms: SparkTerms) -> None:
     assert terms.grow(keys(spark, [])) == 0 and len(terms) == 0
 
 
-@pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
+def test_the_driver_remembers_few_terms(terms: SparkTerms, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many terms are asked for, only the last ones are known without a job."""
+    monkeypatch.setattr("modulog.engines.spark.terms.MOST_RECENT", 50)
+    numbers = [constant(i) for i in range(300)]
+    assert identify(terms, numbers) == list(range(300))
+    terms.flush()
+    assert terms.find(numbers[:200]) == list(range(200))
+    assert len(terms._recent) == 50 and not terms._pending
+    before = terms.actions
+    assert terms.find([numbers[199]]) == [199] and terms.key(199) == key(numbers[199])
+    assert terms.actions == before
+    assert terms.key(3) == key(numbers[3]) and terms.name(3) == "3"
+    assert terms.actions == before + 1
+    assert terms.find([numbers[250], constant("nobody")]) == [250, -1]
+    assert len(terms._recent) == 50
+    with pytest.raises(InternalError, match="no term 300"):
+        terms.key(300)
+
+
+@pytest.mark.parametrize(
+    "operator", ["=", "<", *(pytest.param(o, marks=pytest.mark.long) for o in ("!=", "<=", ">", ">="))]
+)
 def test_comparison_is_the_local_one(spark: Any, mixed: SparkTerms, operator: str) -> None:
     dictionary = Dictionary()
     local = dictionary.encode(MIXED)
     left, right = (side.reshape(-1) for side in np.meshgrid(local, local))
     mask, pairs = compare(dictionary, operator, left, right)
     ids = frame(spark, list(zip(left.tolist(), right.tolist(), strict=True)), ["c0", "c1"])
-    counter = spark.sparkContext.accumulator(0)
-    found = values.compare(mixed, ids, operator, "c0", "c1", counter)
+    evaluated = SparkValues(spark, mixed)
+    found = evaluated.satisfy(ids, Condition(operator, "c0", "c1"))
     assert found.columns == ["c0", "c1"]
     expected = list(zip(left[mask].tolist(), right[mask].tolist(), strict=True))
     assert sorted(map(tuple, found.collect())) == sorted(expected)
-    assert counter.value == pairs
+    assert evaluated.failures == Failures(incomparable=pairs)
 
 
 def test_comparison_with_a_constant(spark: Any, mixed: SparkTerms) -> None:
     ids = frame(spark, [(i, i) for i in range(len(MIXED))], ["x", "y"])
-    found = values.compare(mixed, ids, "<=", "x", MIXED.index(constant(1)))
+    evaluated, one = SparkValues(spark, mixed), MIXED.index(constant(1))
+    found = evaluated.satisfy(ids, Condition("<=", "x", one))
     assert sorted(row.y for row in found.collect()) == [3, 4, 6, 7]
-    assert sorted(
-        row.x for row in values.compare(mixed, ids, "<", MIXED.index(constant(1)), "x").collect()
-    ) == [5, 9]
+    found = evaluated.satisfy(ids, Condition("<", one, "x"))
+    assert sorted(row.x for row in found.collect()) == [5, 9]
 
 
 @pytest.mark.parametrize(
     ("places", "kind"),
     [
         ([3, 4, 5], "bigint"),
-        ([7, 8, 9], "double"),
-        ([10], "boolean"),
-        ([0, 1, 2], "string"),
+        pytest.param([7, 8, 9], "double", marks=pytest.mark.long),
+        pytest.param([10], "boolean", marks=pytest.mark.long),
+        pytest.param([0, 1, 2], "string", marks=pytest.mark.long),
         ([11, 12, 3, 6, 10], "string"),
         (list(range(len(MIXED))), "string"),
     ],
@@ -204,7 +227,7 @@ def test_output_columns_are_the_local_ones(
     local = dictionary.encode(MIXED)[places]
     field = column_field("v", {MIXED[i].kind for i in places})
     ids = frame(spark, [(i, i) for i in places], ["c0", "c1"])
-    shown = values.typed(mixed, ids, ["c0", "c1"], ["v", "other name"])
+    shown = typed_columns.typed(mixed, ids, ["c0", "c1"], ["v", "other name"])
     assert shown.columns == ["v", "other name"]
     assert shown.schema["v"].dataType.simpleString() == kind
     turtle = {} if field.metadata is None else {"modulog.terms": "turtle"}
@@ -214,5 +237,5 @@ def test_output_columns_are_the_local_ones(
 
 
 def test_output_of_nothing(spark: Any, mixed: SparkTerms) -> None:
-    nothing = values.typed(mixed, frame(spark, [(1, 1)], ["a", "b"]).where("a > b"), ["a"], ["x"])
+    nothing = typed_columns.typed(mixed, frame(spark, [(1, 1)], ["a", "b"]).where("a > b"), ["a"], ["x"])
     assert nothing.dtypes == [("x", "string")] and nothing.collect() == []

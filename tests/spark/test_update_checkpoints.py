@@ -11,10 +11,10 @@ import pytest
 
 from modulog import Reasoner
 from modulog.engines.protocol import Failures
-from modulog.pipeline import committed
+from modulog.pipeline import checkpoint_file
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.update_checkpoints import UpdateCheckpoints
-from modulog.planning.pipeline import Switches
+from modulog.planning.passes import Switches
 from stores import held
 
 PROGRAM = """
@@ -81,7 +81,7 @@ def change(given: dict[str, list[tuple[Any, ...]]], seed: int) -> dict[str, Any]
 @pytest.fixture(autouse=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commit as often as is asked for, whatever that costs."""
-    monkeypatch.setattr(committed, "SHARE", 0)
+    monkeypatch.setattr(checkpoint_file, "SHARE", 0)
 
 
 @pytest.fixture
@@ -153,11 +153,11 @@ def test_taken_up_by_executors(spark: Any, tmp_path: Path) -> None:
         r.save(tmp_path)
         r.update(**first)
         expected = held(r)
-    with opened(spark, tmp_path, Pulled(tmp_path, 3), local_limit=0) as r, pytest.raises(Stopped):
+    with opened(spark, tmp_path, Pulled(tmp_path, 3)) as r, pytest.raises(Stopped):
         r.update(**first)
     checkpoints = UpdateCheckpoints(tmp_path, KEY, rounds=1)
     assert checkpoints.resumed
-    with opened(spark, tmp_path, checkpoints, local_limit=0) as r:
+    with opened(spark, tmp_path, checkpoints) as r:
         r.update(**first)
         assert held(r) == expected
 

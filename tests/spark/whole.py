@@ -6,8 +6,8 @@ from functools import reduce
 from typing import Any
 
 from modulog import Reasoner
-from modulog.terms.model import Constant
-from modulog.terms.python import value
+from modulog.terms.constant import Constant
+from modulog.terms.python_values import value
 
 
 def all_rows(r: Reasoner) -> dict[str, list[tuple[Any, ...]]]:

@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 
 from bad_inputs import FACTS, GOOD, RULES, Bad, parquet
-from modulog import Reasoner, cli
-from modulog.store.files import CheckedFile
+from modulog import Reasoner
+from modulog.cli import app
+from modulog.store.file_names import CheckedFile
 from modulog.store.manifest import MANIFEST, VERSION
 
 resource = pytest.importorskip("resource")  # Windows has no limits of this kind
@@ -44,7 +45,7 @@ def modulog(capsys: pytest.CaptureFixture[str]) -> Run:
 
     def run(*args: object) -> Result:
         with pytest.raises(SystemExit) as stop:
-            cli.app([str(a) for a in args])
+            app.app([str(a) for a in args])
         out, err = capsys.readouterr()
         return Result(int(stop.value.code or 0), out, err)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from modulog import Predicate, Reasoner, parse_program
 from modulog.errors import DataError
-from modulog.loading import Given
+from modulog.reasoner.facts_in import Given
 from modulog.store.manifest import read_manifest
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . edge(0, 1) . flag() :- path(?x, ?x), ~other(?x, ?x) ."

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import gzip
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from modulog import IRI, Reasoner, cli
+from documents import ROOT, block, blocks, commands, shown_values
+from modulog import IRI, Reasoner
+from modulog.cli import app
 
-ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
@@ -26,50 +25,13 @@ CLOSURE = "path(?x, ?y) :- edge(?x, ?y) .\npath(?x, ?z) :- path(?x, ?y), edge(?y
 TRIPLES = "<http://a/x> <http://a/p> <http://a/y> .\n"
 
 
-@dataclass(frozen=True)
-class Block:
-    """What stands between two fences of a document, and what is written behind the first."""
-
-    language: str
-    text: str
-
-
-def blocks(document: str, language: str = "") -> list[Block]:
-    """The blocks of a document in a language, in their order; "" are those without one."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```", (ROOT / document).read_text(encoding="utf-8"), re.M | re.S)
-    return [Block(*one) for one in found if one[0] == language]
-
-
-def block(document: str, beginning: str, language: str = "") -> str:
-    """The text of the one block that begins so."""
-    [found] = [b.text for b in blocks(document, language) if b.text.startswith(beginning)]
-    return found
-
-
-def shown_values(text: str) -> Iterator[tuple[str, Any]]:
-    """The expressions of a block that stand alone on a line before a comment that is a value."""
-    for line in text.splitlines():
-        code, _, comment = line.partition("  # ")
-        try:
-            yield code.strip(), ast.literal_eval(comment.strip())
-        except (SyntaxError, ValueError):
-            continue
-
-
-def commands(text: str) -> list[list[str]]:
-    """The words of the lines of a block that call `modulog`, without what is said behind them."""
-    lines = text.replace("\\\n", " ").splitlines()
-    calls = [re.split(r" {3,}(?=[a-z.#(])", line.removeprefix("$ "))[0] for line in lines]
-    return [shlex.split(line, comments=True)[1:] for line in calls if line.startswith("modulog ")]
-
-
 @pytest.fixture
 def modulog(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
     """Runs the command line in this process; gives the exit code and all that was printed."""
 
     def run(arguments: list[str]) -> tuple[int, str]:
         with pytest.raises(SystemExit) as stop:
-            cli.app(arguments)
+            app.app(arguments)
         captured = capsys.readouterr()
         return int(stop.value.code or 0), captured.err + captured.out
 
@@ -109,7 +71,7 @@ def test_the_query_on_the_command_line(
 
 
 def test_the_mistake_on_the_command_line(modulog: Callable[..., tuple[int, str]], folder: Path) -> None:
-    shown = block("README.md", "$ modulog check game.rls")
+    shown = block("docs/command-line.md", "$ modulog check game.rls")
     called, _, printed = shown.partition("\n")
     (folder / "game.rls").write_text(re.findall(r"^  1 \| (.*)$", printed, re.M)[0], encoding="utf-8")
     assert modulog(commands(called)[0]) == (2, printed)
@@ -117,7 +79,7 @@ def test_the_mistake_on_the_command_line(modulog: Callable[..., tuple[int, str]]
 
 def test_every_verb_is_in_the_table(modulog: Callable[..., tuple[int, str]]) -> None:
     """And the options that the table shows are options of the verb."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     rows = [
         shlex.split(call)[1:] for call in re.findall(r"`(modulog [a-z]+ [^`]*)`", text.split("| verb |")[1])
     ]
@@ -238,5 +200,5 @@ def test_files_that_are_named_exist(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     named = re.findall(r"`((?:[\w.-]+/)+[\w-]+\.(?:py|sh|lark|md|rls|toml|html))(?:::?\w+)?`", text)
     roots = [ROOT, ROOT / "src" / "modulog", ROOT / "tests", document.parent]
-    outputs = ("output/", "store/", "runs/", "out/")
+    outputs = ("build/", "output/", "store/", "runs/", "out/")
     assert [p for p in named if not p.startswith(outputs) and not any((r / p).exists() for r in roots)] == []

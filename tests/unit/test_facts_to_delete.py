@@ -11,7 +11,8 @@ import pytest
 
 import oracle
 from module_programs import story
-from modulog import IRI, Reasoner, cli
+from modulog import IRI, Reasoner
+from modulog.cli import app
 from modulog.pipeline import Run
 from strategies import text
 from values import rows_to_python
@@ -136,7 +137,7 @@ def test_the_command_says_it(
     Path("path.csv").write_text("a,c\nx,y\n", encoding="utf-8")
     for format, shown in (("table", None), ("json", 1)):
         with pytest.raises(SystemExit):
-            cli.app(["update", "store", "--delete", "path.csv", "--format", format])
+            app.app(["update", "store", "--delete", "path.csv", "--format", format])
         out = capsys.readouterr().out
         if shown is None:
             assert out == (

@@ -11,7 +11,7 @@ import pytest
 
 from modulog import IRI, Predicate, Reasoner, parse_program
 from modulog.errors import ProgramError, ProgramWarning, QueryError
-from modulog.language.checks import check
+from modulog.language.safety import check
 from modulog.terms.functions import FUNCTIONS, OF_SPARQL
 
 PATHS = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."

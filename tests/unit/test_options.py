@@ -24,8 +24,8 @@ def pipeline(**options: Any) -> Pipeline:
     [
         (lambda: Reasoner("p(1) .", stroage="plain"), "unknown option `stroage`; did you mean `storage`?"),
         (
-            lambda: Reasoner("p(1) .", local_limt=0),
-            "unknown option `local_limt`; did you mean `local_limit`?",
+            lambda: Reasoner("p(1) .", broadcast_limt=0),
+            "unknown option `broadcast_limt`; did you mean `broadcast_limit`?",
         ),
         (lambda: Reasoner("p(1) .", foo=1), "unknown option `foo`; options are broadcast_limit, checkpoints"),
         (lambda: pipeline(stroage="plain"), "unknown option `stroage`; did you mean `storage`?"),
@@ -48,10 +48,18 @@ def pipeline(**options: Any) -> Pipeline:
             lambda: Reasoner("p(1) .", engine="local", spark=object()),
             "`spark` is an option of the Spark engine",
         ),
+        (lambda: Reasoner("p(1) .", workers=0), "`workers` is a number from 1 on, not 0"),
+        (lambda: Reasoner("p(1) .", workers="2"), "`workers` is a number from 1 on, not '2'"),
+        (lambda: Reasoner("p(1) .", workers=True), "`workers` is a number from 1 on, not True"),
         (
-            lambda: Reasoner("p(1) .", spark=object(), local_limit=-1),
-            "`local_limit` is a number from 0 on, not -1",
+            lambda: Reasoner("p(1) .", spark=object(), broadcast_limit=-1),
+            "`broadcast_limit` is a number from 0 on, not -1",
         ),
+        (
+            lambda: Reasoner("p(1) .", spark=object(), local_limit=0),
+            "`local_limit` is no option any more: `workers=1` lets one task do all the work, `workers=2`",
+        ),
+        (lambda: Reasoner("p(1) .", engine="local", local_limit=0), "`local_limit` is no option any more"),
     ],
 )
 def test_refused(make: Callable[[], object], said: str) -> None:
@@ -67,7 +75,9 @@ def test_open_refuses_too(tmp_path: Path) -> None:
         Reasoner.open(tmp_path, checkpoint=None)
     with pytest.raises(OptionError, match="unknown option `storage`"):
         Reasoner.open(tmp_path, storage="plain")
-    with pytest.raises(OptionError, match="`update_limit` is an option of the Spark engine"):
+    with pytest.raises(OptionError, match="`broadcast_limit` is an option of the Spark engine"):
+        Reasoner.open(tmp_path, broadcast_limit=0)
+    with pytest.raises(OptionError, match=r"`update_limit` is no option any more.*`workers=2`"):
         Reasoner.open(tmp_path, update_limit=0)
 
 

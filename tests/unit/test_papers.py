@@ -230,15 +230,18 @@ def test_the_report(journal: Journal, tmp_path: Path) -> None:
 
 
 def test_the_summary_in_a_file(journal: Journal, tmp_path: Path) -> None:
-    journal.write([record("Mat", 5.0), record("Mat-Mod", 0.1)])
+    for system, seconds in (("Modulog", 0.1), ("Nemo", 5.0)):
+        kind = ("peers", "DAG-R", "materialisation", system)
+        journal.write([Record(*kind, 10, {SECONDS: seconds}, 0, {"path": 7}, system=system)])
+    journal.write([record("Mat", 5.0), record("Mat-Mod", 0.1)])  # which are for the report alone
     readme = tmp_path / "README.md"
     readme.write_text(f"# Title\n\n{BEGIN}\nolder\n{END}\n\nThe rest.\n")
     for _ in range(2):
         write_summary(journal, readme)
         text = readme.read_text()
         assert text.startswith("# Title\n") and text.endswith(f"{END}\n\nThe rest.\n")
-        assert text.count("| DAG-R | materialisation, Mat-Mod beside Mat | 109 | 50 |") == 1
-        assert "older" not in text
+        assert text.count("| DAG-R | 10 | 7 | 0.1 | 5 |") == 1
+        assert "older" not in text and "Mat-Mod" not in text
     (tmp_path / "other.md").write_text("no place for it")
     with pytest.raises(ValueError, match="no lines"):
         write_summary(journal, tmp_path / "other.md")

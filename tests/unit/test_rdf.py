@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from modulog import IRI, BlankNode, Reasoner, TaggedLiteral, cli
+from modulog import IRI, BlankNode, Reasoner, TaggedLiteral
+from modulog.cli import app
 from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.terms.canonical import RDF
@@ -208,7 +209,7 @@ def test_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 
     def run(*args: object) -> tuple[int, str]:
         with pytest.raises(SystemExit) as stop:
-            cli.app([str(a) for a in args])
+            app.app([str(a) for a in args])
         return int(stop.value.code or 0), capsys.readouterr().err
 
     assert run("check", rules, "--facts", file) == (0, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import weakref
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -537,6 +538,15 @@ def test_a_program_is_text_a_path_or_a_program(tmp_path: Path) -> None:
 # ---- Stopping
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises, as it does in a terminal; what a shell starts in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_leaves_the_facts_and_a_later_run_works() -> None:
     calls: list[int] = []
 

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog import Reasoner, session
-from modulog.engines.local import saving
+from modulog import Reasoner
+from modulog.engines.local import store_writer
 from modulog.errors import DataError, QueryError
-from modulog.terms.python import value
+from modulog.reasoner import reasoner
+from modulog.terms.python_values import value
 from stores import EVERY_KIND, PATHS, forge, held
 from strategies import Case, cases, text
 from term_strategies import CONSTANTS
@@ -68,9 +69,9 @@ def test_every_arity(arity: int, data: st.DataObject) -> None:
     r = Reasoner(f"q({names}) :- p({names}) .")
     r.add("p", rows or np.empty((0, arity), np.int64))
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(saving, "FACTS", data.draw(st.integers(1, 20)))
-        patch.setattr(saving, "TERMS", data.draw(st.integers(1, 20)))
-        patch.setattr(saving, "GROUP", data.draw(st.integers(1, 20)))
+        patch.setattr(store_writer, "FACTS", data.draw(st.integers(1, 20)))
+        patch.setattr(store_writer, "TERMS", data.draw(st.integers(1, 20)))
+        patch.setattr(store_writer, "GROUP", data.draw(st.integers(1, 20)))
         r.save(folder)
         opened = Reasoner.open(folder)
         assert held(opened) == held(r)
@@ -102,7 +103,7 @@ def test_programs(case: Case, late: Random) -> None:
 
 def test_nothing_is_computed(paths: Reasoner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths.save(tmp_path)
-    monkeypatch.setattr(session, "materialise", None)
+    monkeypatch.setattr(reasoner, "materialise", None)
     opened = Reasoner.open(tmp_path)
     opened.materialise()
     assert sorted(opened.rows("end"), key=str) == sorted(paths.rows("end"), key=str)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from modulog import Reasoner, cli
+from modulog import Reasoner
+from modulog.cli import app
 from modulog.store.manifest import MANIFEST
 from stores import forge
 
@@ -28,7 +29,7 @@ def modulog(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 
     def run(*args: str) -> Result:
         with pytest.raises(SystemExit) as stop:
-            cli.app([str(a) for a in args])
+            app.app([str(a) for a in args])
         out, err = capsys.readouterr()
         return Result(int(stop.value.code or 0), out, err)
 

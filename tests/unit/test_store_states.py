@@ -102,17 +102,17 @@ def test_a_reader_that_comes_too_late_takes_the_new_state(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between reading the manifest and holding its state, a new state may come."""
-    from modulog.store import reading
+    from modulog.store import store
 
     short().save(tmp_path)
-    hold = reading.lock_for_reading
+    hold = store.lock_for_reading
 
     def late(folder: Path, generation: int) -> object:
         if generation == 1:
             long().save(folder)
         return hold(folder, generation)
 
-    monkeypatch.setattr(reading, "lock_for_reading", late)
+    monkeypatch.setattr(store, "lock_for_reading", late)
     opened = Reasoner.open(tmp_path)
     assert held(opened) == held(long())
 

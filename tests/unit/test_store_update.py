@@ -17,14 +17,16 @@ import pytest
 import oracle
 from amounts import amount, base_seed
 from module_programs import story
-from modulog import Reasoner, cli
+from modulog import Reasoner
+from modulog.cli import app
+from modulog.engines.local.body_relation import body_of
 from modulog.engines.local.relation import PlainRelation
 from modulog.errors import DataError
-from modulog.keeping import kept_relations
-from modulog.store import changes
+from modulog.reasoner.persistence import kept_relations
+from modulog.store import compaction
+from modulog.store.draft import writing
 from modulog.store.locks import lock_for_writing
 from modulog.store.manifest import FactsFile, Manifest, StoredRelation, read_manifest
-from modulog.store.writing import writing
 from stores import held
 from strategies import Facts, Update, text
 from values import rows_of_python, rows_to_python
@@ -69,14 +71,15 @@ def roles(r: Reasoner) -> list[tuple[str, str, set[tuple[int, ...]]]]:
     assert r._maintenance is not None
     found = []
     for predicate, role, relation in kept_relations(r._facts, [s.live for s in r._maintenance.strata]):
-        assert isinstance(relation, PlainRelation)
+        body = body_of(relation)
+        assert isinstance(body, PlainRelation)
         names = tuple(f"c{j}" for j in range(predicate.arity))
         rows = [
             tuple(map(int, row))
-            for table in relation.scan(names, "all")
+            for table in body.scan(names, "all")
             for row in (table.ids.T if predicate.arity else [()] * len(table))
         ]
-        assert len(rows) == len(set(rows)) == relation.size("all")
+        assert len(rows) == len(set(rows)) == body.size("all")
         found.append((str(predicate), role, set(rows)))
     return found
 
@@ -119,7 +122,7 @@ def test_random_updates(
 
     if not small:  # small relations would be written as a whole at every change
         monkeypatch.setattr(journal, "SHARE", 0)
-        monkeypatch.setattr(changes, "SHARE", 0)
+        monkeypatch.setattr(compaction, "SHARE", 0)
     base = base_seed(request.config)
     for seed in range(base + chunk, base + amount(16, 40), 4):
         it = story(seed, updates=5)
@@ -162,7 +165,7 @@ def test_several_updates_are_one_change(store: Path) -> None:
         r.save(store)
         again = read_manifest(store)
         (*_, last) = relation(again, "edge", "explicit").files
-        assert (last.rows, last.sign, changes.state_of(last)) == (1, 1, 2)
+        assert (last.rows, last.sign, compaction.state_of(last)) == (1, 1, 2)
         with Reasoner.open(store) as opened:
             assert held(opened) == held(r)
         r.save(store)
@@ -204,7 +207,7 @@ def test_terms_keep_their_ids(store: Path) -> None:
 
 
 def oracle_constant(name: str) -> Any:
-    from modulog.terms.python import constant
+    from modulog.terms.python_values import constant
 
     return constant(name)
 
@@ -224,7 +227,7 @@ def test_changes_are_folded_when_they_have_grown(store: Path) -> None:
         memory.update(**change)
         edges = relation(read_manifest(store), "edge", "explicit").files
         most = max(most, len(edges))
-        bases.add(changes.state_of(edges[0]))
+        bases.add(compaction.state_of(edges[0]))
         assert sum(f.rows * f.sign for f in edges) == memory.count("edge")
     with Reasoner.open(store) as r:
         assert held(r) == held(memory)
@@ -242,7 +245,7 @@ def test_the_rule_of_folding() -> None:
     held_rows, written, most = [(1, 1_000_000)], 0, 0
     for state in range(2, 5000):
         entries = [FactsFile(f"facts/1/p=0/{s:06d}-0.parquet", 0, "", rows, ()) for s, rows in held_rows]
-        stay = changes.staying(entries, 1)
+        stay = compaction.staying(entries, 1)
         rows = 1 + sum(r for _, r in held_rows[stay:])
         held_rows = [*held_rows[:stay], (state, rows)]
         written, most = written + rows, max(most, len(held_rows))
@@ -374,7 +377,7 @@ def modulog(
 
     def run(*args: str) -> Result:
         with pytest.raises(SystemExit) as stop:
-            cli.app(list(args))
+            app.app(list(args))
         out, err = capsys.readouterr()
         return int(stop.value.code or 0), out, err
 

@@ -15,17 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard
 from modulog.engines.protocol import Engine, Project, Relation, Table
 from modulog.language.model import Predicate
 from modulog.language.triples import TRIPLE, TYPE
-from modulog.store.changes import staying
+from modulog.store.compaction import staying
+from modulog.store.draft import Draft
 from modulog.store.manifest import Role, StoredRelation, TermsFile
-from modulog.store.reading import Store
-from modulog.store.writing import Draft
-from modulog.terms.model import Constant
+from modulog.store.store import Store
+from modulog.terms.constant import Constant
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-TRIPLES = ("nt", "nq", "ttl", "trig", "rdf")
-"""Formats whose files hold triples."""
 
 VIEWS = {view.name: view for view in (TRIPLE, Predicate("quad", 4), TYPE)}
 """The predicates that see every triple, every triple of a named graph with the name of the graph, and every class."""
@@ -97,11 +94,16 @@ class Triples(Protocol):
     def rows(self) -> int:
         """How many triples, or quads, there are, with repetitions."""
 
-    def schedule(self, given: Callable[[Predicate], Relation]) -> None:
-        """Schedule the facts in the relations of explicit facts."""
-
     def tables(self) -> Iterable[tuple[Predicate, Table]]:
         """The facts of each predicate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The memory that a process may have, in bytes, and where that is said."""
+
+    bytes: int
+    said: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +136,21 @@ class Aside(Protocol):
     def write(self, path: str) -> None:
         """Write all of them as Parquet."""
 
-    def forget(self, kept: int) -> None:
-        """Drop all but the first; what failed has set nothing aside."""
+    def write_into(self, folder: Path) -> None:
+        """Write all of them as Parquet into a folder of this machine, which is made."""
+
+    @property
+    def pieces(self) -> Sequence[object]:
+        """The records, one by one or several together, in the order in which they were set aside."""
+
+    def forget(self, pieces: Collection[object]) -> None:
+        """Drop some of the pieces, those of a source that failed or was taken back; who has gone already is no error."""
+
+    def take(self, folder: str) -> None:
+        """Have the bad records that lie in the Parquet files of a folder, too."""
+
+    def call_files(self, called: Mapping[str, str]) -> None:
+        """Name the files of the records as those of which they are copies."""
 
 
 class Backend(Protocol):
@@ -144,10 +159,6 @@ class Backend(Protocol):
     @property
     def engine(self) -> Engine:
         """The engine that keeps and evaluates."""
-
-    @property
-    def formats(self) -> Mapping[str, str]:
-        """The extensions of files that can be read, and what they are read as."""
 
     def identify(self, constant: Constant) -> int:
         """The id of a constant, new if need be."""
@@ -191,6 +202,9 @@ class Backend(Protocol):
     def counter(self, table: Table) -> Callable[[], int]:
         """Says later, without keeping the table, how many rows were found in one that was read from files: 0 before it is taken in."""
 
+    def mark(self, table: Table) -> str | None:
+        """What a `DataError` bears as its `mark` if a table that is read late turns out to be wrong; None if it has been read."""
+
     def rows(self, tables: Iterable[Table], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Rows as tuples of Python values."""
 
@@ -214,7 +228,7 @@ class Backend(Protocol):
         """Facts of several predicates as a data frame (predicate, sign, terms), where the engine has data frames."""
 
     def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
-        """The same as Parquet in a folder of this machine, where the engine has data frames."""
+        """The same, with the terms in Turtle form, as Parquet in a new folder of this machine."""
 
     def save(self, draft: Draft, relations: Sequence[Kept]) -> Stored:
         """Write all terms and the relations as files of a new state of a store."""
@@ -233,7 +247,16 @@ class Backend(Protocol):
 
 
 class Freezing(Backend, Protocol):
-    """A backend whose facts lie in files that another process can take up."""
+    """A backend that writes what it has into files that another process can take up."""
+
+    def freeze_into(self, folder: Path) -> None:
+        """Put files into a folder of this machine, before anything else is asked. A backend whose facts lie in files anyway was made with the folder."""
+
+    def can_freeze(self, relation: Relation) -> bool:
+        """Whether the facts of a relation are written; if not, they are computed again."""
+
+    def freezing_seconds(self, relations: Sequence[Relation]) -> float:
+        """About how long it takes to write these relations, and the terms; 0 if they lie in files anyway."""
 
     def freeze(self, relations: Sequence[Relation], changing: Sequence[Relation]) -> Frozen | None:
         """What the relations hold, Δ apart, and all terms; None while an evaluation is put off.
@@ -241,19 +264,28 @@ class Freezing(Backend, Protocol):
         Relations that are not `changing` stay as they are from now on. The files stay until the state after the next one is frozen.
         """
 
-    def freeze_tables(self, tables: Sequence[Table]) -> Frozen | None:
-        """The same for tables of facts that nobody changes: they are written, once each."""
-
     def thaw(self, state: Mapping[str, Any]) -> None:
         """Take up the terms of a frozen state, before there are others than those of a store."""
-
-    def thaw_tables(self, state: Mapping[str, Any]) -> list[Table]:
-        """The tables that were frozen, in the same order."""
 
     def thaw_relations(self, state: Mapping[str, Any], relations: Sequence[Relation]) -> None:
         """Let new, empty relations be what those that were frozen had been, in the same order."""
 
 
+class FreezingTables(Freezing, Protocol):
+    """A backend of which another process can also take up an update."""
+
+    def freeze_tables(self, tables: Sequence[Table]) -> Frozen | None:
+        """As `freeze`, for tables of facts that nobody changes: they are written, once each."""
+
+    def thaw_tables(self, state: Mapping[str, Any]) -> list[Table]:
+        """The tables that were frozen, in the same order."""
+
+
 def can_freeze(backend: Backend) -> TypeGuard[Freezing]:
-    """Whether another process can take up what a backend has."""
+    """Whether another process can take up what a backend has computed."""
     return hasattr(backend, "freeze")
+
+
+def can_freeze_tables(backend: Backend) -> TypeGuard[FreezingTables]:
+    """Whether another process can take up an update of a backend."""
+    return hasattr(backend, "freeze_tables")

@@ -12,8 +12,14 @@ Outside an update `before`, `after`, `kept` and `either` are the present state, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from modulog.engines.schemes import PLAIN, Scheme
+
+if TYPE_CHECKING:
+    from modulog.engines.capabilities import Closing, Viewing
 
 Version = Literal["old", "delta", "all", "before", "after", "kept", "either", "gone", "come"]
 Argument = str | int | None
@@ -21,9 +27,6 @@ ModuleId = int
 
 EXPLICIT: ModuleId = -1
 """The source of explicit facts."""
-
-REPRESENTABLE = frozenset({"closures", "shared closures", "views"})
-"""What an engine may have schemes for: closures that are alone in their stratum, those that other recursive rules feed, unions and inverses."""
 
 # ---- Expressions -----------------------------------------------------------------------------------------------------
 # Identity is equality. A projection is what an engine evaluates again and again: it may keep there what it made of it.
@@ -226,7 +229,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes held, and the bytes that listing every fact in a plain table would take."""
+    """Bytes held, and the bytes that listing every fact in a plain table would take.
+
+    >>> from modulog import Reasoner
+    >>> memory = Reasoner("p(?x, ?y) :- q(?y, ?x) . q(a, b) . q(b, c) .").materialise().memory
+    >>> memory["p/2"].plain
+    16
+    """
 
     bytes: int
     plain: int
@@ -244,12 +253,24 @@ class Relation(Protocol):
     intersects: bool
 
     @property
+    def closing(self) -> Closing | None:
+        """The relation itself, if it can close what it is given."""
+
+    @property
+    def viewing(self) -> Viewing | None:
+        """The relation itself, if it can show the facts of others."""
+
+    @property
     def listed(self) -> bool:
         """Whether the facts are listed, rather than represented by fewer ones."""
 
     @property
-    def scheme(self) -> str:
-        """How the facts are kept, as an engine is asked for it; "plain" if they are listed."""
+    def takes_facts(self) -> bool:
+        """Whether facts are handed in one by one, rather than following from others that it knows."""
+
+    @property
+    def scheme(self) -> Scheme:
+        """How the facts are kept now: plain, or a decided scheme."""
 
     @property
     def storage(self) -> str:
@@ -350,7 +371,13 @@ class Counters(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """How often values could not be compared, or had no result: each time a row was left out."""
+    """How often values could not be compared, or had no result: each time a row was left out.
+
+    >>> from modulog import Reasoner
+    >>> r = Reasoner("old(?x) :- age(?x, ?n), ?n > 90 . age(Ada, 91) . age(Ben, unknown) .")
+    >>> r.materialise().failures.incomparable
+    1
+    """
 
     incomparable: int = 0
     overflows: int = 0
@@ -361,6 +388,8 @@ class Failures:
         return Failures(*(a + b for a, b in zip(self.counts(), other.counts(), strict=True)))
 
     def __sub__(self, other: Failures) -> Failures:
+        if self is other:  # as it is for rules without conditions and functions
+            return NO_FAILURES
         return Failures(*(a - b for a, b in zip(self.counts(), other.counts(), strict=True)))
 
     def counts(self) -> tuple[int, int, int, int]:
@@ -381,6 +410,9 @@ class Failures:
         )
         found = zip(self.counts(), words, strict=True)
         return [f"{n:,} {one if n == 1 else many}{what}" for n, (one, many, what) in found if n]
+
+
+NO_FAILURES = Failures()
 
 
 class Values(Protocol):
@@ -407,9 +439,7 @@ class Work:
     expr: Expr
     source: ModuleId
     label: object = ""  # what statistics call it
-    rows: int | None = (
-        None  # how many rows the expression gave, set by the engine once it is evaluated, if they are counted
-    )
+    rows: int | None = None  # how many rows the expression gave, set by an engine that counts them
     seconds: float = 0.0
     failures: Failures = (
         Failures()
@@ -436,13 +466,11 @@ class Engine(Protocol):
     def actions(self) -> int:
         """How often so far a cluster was asked to evaluate something; 0 where there is none."""
 
-    def relation(self, name: str, arity: int, scheme: str = "plain") -> Relation:
-        """A new, empty relation.
+    def described(self, what: str) -> AbstractContextManager[None]:
+        """Where a cluster is watched while it works: work inside the context is shown there under a description."""
 
-        Schemes: "plain"; "closure", "reflexive closure", "components", "right-linear", "left-linear" (a `Closing` relation) and "view" (a
-        `Viewing` one), each with " auto" behind it if the relation itself decides, once it knows its facts; " shared" before that says that other recursive rules
-        feed a closure.
-        """
+    def relation(self, name: str, arity: int, scheme: Scheme = PLAIN) -> Relation:
+        """A new, empty relation; of a kind of closure it is `Closing`, of the kind "view" `Viewing`."""
 
     def counters(self, name: str, arity: int) -> Counters:
         """New counters, all of them zero."""
@@ -454,13 +482,11 @@ class Engine(Protocol):
         self,
         work: Sequence[Work],
         lazily: bool = False,
-        counted: bool = False,
         limit: int | None = None,
     ) -> None:
         """Evaluate every piece of work, all over the same versions, and schedule the results.
 
-        `lazily` says that no recursion waits for them: the engine may put the evaluation off until somebody reads. `counted` says that
-        somebody will ask how many rows each piece gave. With a `limit` the engine may stop as soon as all pieces together gave more rows:
+        `lazily` says that no recursion waits for them: the engine may put the evaluation off until somebody reads. With a `limit` the engine may stop as soon as all pieces together gave more rows:
         what was scheduled is then good for nothing.
         """
 
@@ -484,11 +510,6 @@ class Engine(Protocol):
 
     def reach(self, seeds: Expr, graph: Expr) -> Iterator[Table]:
         """Pairs (s, t), each once: a seed (s, y) and a path of edges (u, v), perhaps of none, from y to t."""
-
-    def reach_changes(
-        self, sources: Table, seeds: Expr, graph: Expr, known: Read
-    ) -> Iterator[tuple[Table, Table]]:
-        """For the given sources s, piece by piece: known pairs (s, t) that `reach` does not give, and pairs that it gives and are not known."""
 
     def components(self, edges: Expr) -> Table:
         """Every node x of the edges with a member c of its connected component, the same for all of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,24 @@ from modulog.wording import did_you_mean
 ENGINES = ("local", "spark")
 
 
-LIMITS = ("local_limit", "update_limit", "broadcast_limit")
+LIMITS = ("broadcast_limit",)
 SPARK_OPTIONS = ("settings", "folder", *LIMITS)
 """Options that only the Spark engine has."""
 
+GONE = ("local_limit", "update_limit")
+"""Options of earlier versions, which kept small relations on the driver."""
+
 
 def make_backend(
-    name: str, spark: Any = None, options: Mapping[str, Any] | None = None, known: Iterable[str] | None = None
+    name: str,
+    spark: Any = None,
+    options: Mapping[str, Any] | None = None,
+    known: Iterable[str] | None = None,
+    workers: int | None = None,
 ) -> Backend:
     """A new backend; "auto" is Spark if a session was given, otherwise local. Options are for Spark; `known` are those that the caller has taken already.
+
+    `workers` is the number of threads of the local engine; None takes every core that the process may use. On Spark it only says that executors evaluate rules.
 
     >>> make_backend("abacus")
     Traceback (most recent call last):
@@ -34,10 +44,11 @@ def make_backend(
     if name not in ENGINES:
         raise EngineUnavailable(f'there is no engine "{name}"; choose one of: auto, {", ".join(ENGINES)}')
     _check_options(name, spark, options or {}, known)
+    _check_workers(workers)
     if name == "local":
         from modulog.engines.local.backend import LocalBackend
 
-        return LocalBackend()
+        return LocalBackend(workers)
     _need_pyspark()
     from modulog.engines.spark.backend import SparkBackend
 
@@ -56,6 +67,12 @@ def _check_options(engine: str, spark: Any, options: Mapping[str, Any], known: I
             raise OptionError(f"`{name}` is a number from 0 on, not {options[name]!r}")
 
 
+def _check_workers(workers: object) -> None:
+    """Refuse a number of workers that is none."""
+    if workers is not None and (type(workers) is not int or workers < 1):
+        raise OptionError(f"`workers` is a number from 1 on, not {workers!r}")
+
+
 def refuse_unknown(options: Iterable[str], taken: Iterable[str], known: Iterable[str] | None = None) -> None:
     """Refuse options that are not taken; the error has the nearest name of those that are, or are known besides.
 
@@ -65,6 +82,9 @@ def refuse_unknown(options: Iterable[str], taken: Iterable[str], known: Iterable
     """
     taken = set(taken)
     for name in options:
+        if name in GONE:
+            instead = "`workers=1` lets one task do all the work, `workers=2` or more all executors"
+            raise OptionError(f"`{name}` is no option any more: {instead}")
         if name not in taken:
             names = sorted({*taken, *(known or ())})
             hint = did_you_mean(name, names) or f"; options are {', '.join(names)}"
@@ -72,20 +92,21 @@ def refuse_unknown(options: Iterable[str], taken: Iterable[str], known: Iterable
 
 
 def start_spark(
-    settings: Mapping[str, str], log: Path, starting: Callable[[], AbstractContextManager[None]], later: bool
+    settings: Mapping[str, str], log: Path, starting: Callable[[], AbstractContextManager[None]]
 ) -> tuple[Any, Callable[[], None]]:
     """A Spark session with these settings, and what stops it; one that is active is taken as it is, and goes on.
 
-    A new one that is wanted `later` starts when somebody first needs it. It is started within a context that `starting` makes, and what it prints goes into `log`.
+    A new one is started within a context that `starting` makes, and what it prints goes into `log`.
     """
     _need_pyspark()
-    from modulog.engines.spark.session import LateSession, active_session
+    from modulog.engines.spark.session import active_session, build_session, stop_session
 
     found = active_session()
     if found is not None:
         return found, _leave
-    session = LateSession(settings, log, starting)
-    return session if later else session.start(), session.stop
+    with starting():
+        made = build_session(settings, log)
+    return made, partial(stop_session, made)
 
 
 def _leave() -> None:
@@ -95,6 +116,28 @@ def _leave() -> None:
 def _need_pyspark() -> None:
     if find_spec("pyspark") is None:
         raise EngineUnavailable("the Spark engine needs PySpark: pip install 'modulog[spark]'")
+
+
+def is_one_task(engine: str, spark: Any, workers: int | None) -> bool:
+    """Whether a reasoner begins as one task of Spark: with `workers=1`, and if nothing was said until sizes tell.
+
+    >>> is_one_task("spark", None, 1), is_one_task("spark", None, 4), is_one_task("local", None, 1)
+    (True, False, False)
+    """
+    is_spark = engine == "spark" or (engine == "auto" and spark is not None)
+    return is_spark and (workers is None or workers == 1)
+
+
+def task_place(
+    spark: Any, options: Mapping[str, Any], workers: int | None, known: Iterable[str] | None = None
+) -> Any:
+    """Spark as the place of a task, as `engines.spark.task.place` describes it; options are those of the Spark engine."""
+    _check_options("spark", spark, options, known)
+    _check_workers(workers)
+    _need_pyspark()
+    from modulog.engines.spark.task.place import TaskPlace
+
+    return TaskPlace(spark, settings=options.get("settings"), folder=options.get("folder"))
 
 
 def files_on_spark(spark: Any, path: str, format: str | None) -> list[FactFile]:

@@ -1,53 +1,54 @@
-"""What relations promise that can keep facts without listing them: closures and views."""
+"""How an engine is asked to keep the facts of a predicate: a storage scheme."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeGuard
+from dataclasses import dataclass
+from typing import Literal
 
-from modulog.engines.protocol import Relation, Table
+Kind = Literal["plain", "closure", "reflexive closure", "components", "right-linear", "left-linear", "view"]
+"""A list of facts; one of five kinds of closure, represented by what it follows from; or other relations, shown as one's own."""
+
+CLOSURES: frozenset[Kind] = frozenset(
+    ("closure", "reflexive closure", "components", "right-linear", "left-linear")
+)
+"""The kinds of relations that close what they are given."""
+
+REPRESENTABLE = frozenset({"closures", "shared closures", "views"})
+"""What an engine may have schemes for: closures that are alone in their stratum, closures that other recursive rules feed, and
+unions and inverses."""
 
 
-class Closing(Relation, Protocol):
-    """A relation that can close what is scheduled: the facts that follow are represented, not listed.
+Listing = Literal["never", "auto", "always"]
+"""Whether facts that could be represented are listed."""
 
-    A linear closure has edges beside its seeds. Facts, seeds and edges run as the closure does: from a source to a target.
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A kind of storage, and whether the facts are listed.
+
+    With "auto" the relation itself decides, once it knows its facts. `shared` says that other recursive rules than its own feed a
+    closure.
+
+    >>> Scheme("closure", "auto").represented
+    Scheme(kind='closure', listing='never', shared=False)
+    >>> Scheme("right-linear").is_linear
+    True
     """
 
-    def consider(self, seeds: Table, edges: Table | None) -> bool:
-        """Take all seeds and edges, if representing what follows is better than listing it; until then facts are listed."""
+    kind: Kind = "plain"
+    listing: Listing = "never"
+    shared: bool = False
 
-    def holds(self, external: int) -> bool:
-        """Whether so many external facts can be represented; if they cannot, the facts are listed from now on, inside an update too."""
+    @property
+    def represented(self) -> Scheme:
+        """The same, decided."""
+        return Scheme(self.kind, shared=self.shared)
 
-    def later(self, given: Callable[[], tuple[Table, Table | None]], rows: int) -> None:
-        """Represent what follows from seeds and edges that are asked for at the first question, and are known to give so many facts."""
-
-    def become(self, other: Relation) -> None:
-        """Inside an update, of a closure that other recursive rules feed: hold what another relation of its kind holds."""
-
-    def lead(self, edges: Table) -> None:
-        """Hand in edges, beside the seeds that are scheduled, for the next `derive`."""
-
-
-class Viewing(Relation, Protocol):
-    """A relation that can show the facts of others as its own."""
-
-    def over(self, parts: Sequence[tuple[Relation, bool]]) -> None:
-        """Say what it is a view of: relations, and whether their pairs are turned round."""
-
-    def look(self) -> None:
-        """Be a view from now on."""
-
-    def consider_view(self) -> bool:
-        """Be a view from now on, if that is better than listing what the parts have."""
+    @property
+    def is_linear(self) -> bool:
+        """Whether a closure has edges beside its seeds."""
+        return self.kind in ("right-linear", "left-linear")
 
 
-def can_close(relation: Relation) -> TypeGuard[Closing]:
-    """Whether a relation can close what is scheduled."""
-    return hasattr(relation, "consider")
-
-
-def can_view(relation: Relation) -> TypeGuard[Viewing]:
-    """Whether a relation can be a view."""
-    return hasattr(relation, "over")
+PLAIN = Scheme()
+"""Facts are listed."""

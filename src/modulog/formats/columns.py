@@ -1,4 +1,4 @@
-"""Which columns of a table are the arguments of a predicate."""
+"""Choose the columns of a table that are the arguments of a predicate, and encode them as ids."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from modulog.errors import DataError
-from modulog.terms.arrow import is_turtle
-from modulog.terms.columns import encode_arrow
+from modulog.terms.decode import is_turtle
 from modulog.terms.dictionary import Dictionary, Ids
+from modulog.terms.encode import encode_arrow
 from modulog.wording import plural
 
 CHUNK = 1 << 20
+"""The most rows of a chunk of ids."""
 
 
 def choose_columns(
@@ -23,7 +24,13 @@ def choose_columns(
     columns: Sequence[int | str] | None,
     source: str,
 ) -> list[int]:
-    """The positions of the columns to read, in the order of the arguments."""
+    """The positions of the columns to read, from 0, in the order of the arguments.
+
+    `columns` are the columns that the user asks for, by name or position; None means all, in their order.
+    `names` are the names of the table's columns, None if it has none, `width` how many there are. `arity` is
+    the number of arguments if it is known. A column that does not exist, or a wrong number of columns, is a
+    DataError that names `source`.
+    """
     if columns is None:
         if arity is not None and width != arity:
             shown = f" ({', '.join(names)})" if names else ""
@@ -47,7 +54,10 @@ def choose_columns(
 def encode_batches(
     batches: Iterator[pa.RecordBatch], dictionary: Dictionary, chosen: Sequence[int], source: str
 ) -> Iterator[Ids]:
-    """Record batches as chunks of numbers; errors name the source, the column and the row."""
+    """Record batches as chunks of ids: column `chosen[j]` of the table is argument j.
+
+    A DataError names the source, the column and the row, counted from 1.
+    """
     row = 1
     for whole in batches:
         for start in range(0, whole.num_rows, CHUNK):

@@ -1,8 +1,8 @@
-"""Facts from CSV and TSV files.
+"""Read facts from CSV and TSV files.
 
-The file is cut into blocks of whole rows; PyArrow splits them into columns of text in a thread of its own,
-which also types and hashes the fields, while this one gives them numbers. What a field means is said in
-`docs/terms.md`.
+A file is cut into blocks of whole rows. In a thread of its own, PyArrow splits each block into columns of
+text, and kernels find the types of the fields and hash them; this thread meanwhile encodes the blocks before
+it as ids. `docs/terms.md` says how the text of a field determines the term.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ from modulog.formats.bad_records import BOM
 from modulog.formats.columns import CHUNK, choose_columns
 from modulog.formats.headers import check_first_rows
 from modulog.formats.records import Record, count_lines_before, open_stream, records
-from modulog.kernels.csv import mark_fields
-from modulog.terms.columns import column_texts
+from modulog.kernels.csv_fields import mark_fields
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Texts, frozen
+from modulog.terms.encode import column_texts
 from modulog.wording import plural
 
 BLOCK = 1 << 22
+"""Bytes that are read at once."""
 LONGEST_ROW = 1 << 26
+"""The most bytes of a row, which must fit into memory as a whole; a longer one is an error."""
 _AHEAD = 3
+"""The most blocks that are being parsed or wait to be encoded."""
 
 
 def read_csv(
@@ -43,10 +46,11 @@ def read_csv(
     strings: bool = False,
     columns: Sequence[int | str] | None = None,
 ) -> Iterator[Ids]:
-    """The facts of a file in chunks of numbers.
+    """Read a file and yield its facts in chunks of ids.
 
-    `columns` names the columns to read, by position from 0 or, with a header, by name; `strings` turns typing
-    off.
+    `columns` names the columns to read, by position from 0 or, with a header, by name. With `strings` every
+    field is a string, whatever it looks like. A row with another number of fields is a DataError with the
+    file and the line.
     """
     if len(delimiter) != 1 or (not " " <= delimiter <= "~" and delimiter != "\t") or delimiter == '"':
         raise DataError(f"{delimiter!r} cannot separate fields: it must be one ASCII character, and no quote")
@@ -57,7 +61,7 @@ def read_csv(
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A file and how to read it."""
+    """A file and how it is to be read."""
 
     path: str
     delimiter: bytes
@@ -67,7 +71,7 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Whole rows of a file: the bytes, where they start in it, and the bytes with marks if there are quotes."""
+    """Whole rows of a file: the bytes, their offset in the file, and a marked copy if there are quotes."""
 
     data: bytes
     offset: int
@@ -76,7 +80,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How many fields a row has, and which of them are read, in this order."""
+    """How many fields each row has, and which of them are read, in this order."""
 
     width: int
     chosen: tuple[int, ...]
@@ -85,6 +89,7 @@ class _Layout:
 def _read(
     source: _Source, dictionary: Dictionary, arity: int | None, columns: Sequence[int | str] | None
 ) -> Iterator[Ids]:
+    """Yield the chunks of a file: parse blocks in a thread, and encode them here in their order."""
     blocks = _blocks(source)
     first, layout = _begin(source, blocks, arity, columns)
     if first is None or layout is None:
@@ -105,7 +110,10 @@ def _read(
 
 
 def _blocks(source: _Source) -> Iterator[_Block]:
-    """Cut a file after rows; a row that does not end is reported where it starts."""
+    """Cut a file into blocks of whole rows.
+
+    A quote that nothing closes is an error at the row where it opens.
+    """
     with open_stream(source.path) as stream:
         rest, offset, final = b"", 0, False
         while not final:
@@ -128,7 +136,7 @@ def _blocks(source: _Source) -> Iterator[_Block]:
 
 
 def _last_row_end(source: _Source, data: bytes, offset: int, final: bool) -> tuple[int, Bytes | None]:
-    """Where the last whole row ends, and the rows with marks if they need any."""
+    """Where the last whole row of `data` ends, and the rows up to there with marks if they need any."""
     if not _needs_marks(data) and (end := data.rfind(b"\n") + 1):
         return end, None
     end, marked, opened = _mark(source, data, final)
@@ -142,11 +150,18 @@ def _last_row_end(source: _Source, data: bytes, offset: int, final: bool) -> tup
 
 
 def _needs_marks(data: bytes) -> bool:
+    """Whether the rows must be copied with marks (see `kernels/csv_fields.py`).
+
+    They must if a field may stand in quotes, or may start with the byte that is the mark.
+    """
     return b'"' in data or b"\x01" in data
 
 
 def _mark(source: _Source, data: bytes, final: bool) -> tuple[int, Bytes, int]:
-    """The end of the last row, the rows with marks, and where an open quote is."""
+    """Copy whole rows and mark the fields that are strings.
+
+    Returns where the last row ends, the copy, and where a quote opens that nothing closes, or -1.
+    """
     marked = np.empty(len(data) + len(data) // 2 + 2, np.uint8)
     block = frozen(np.frombuffer(data, np.uint8))
     read, written, opened = mark_fields(block, source.delimiter[0], final, marked)
@@ -156,7 +171,10 @@ def _mark(source: _Source, data: bytes, final: bool) -> tuple[int, Bytes, int]:
 def _begin(
     source: _Source, blocks: Iterator[_Block], arity: int | None, columns: Sequence[int | str] | None
 ) -> tuple[_Block | None, _Layout | None]:
-    """Look at the first rows: how wide they are, where the header ends, which columns are meant."""
+    """Read up to the first row that is not blank, after the header if there is one, to find the layout.
+
+    Returns the block that starts with this row, and the layout; None for both if the file has no such row.
+    """
     names: tuple[bytes, ...] | None = None
     for block in blocks:
         rows = (r for r in records(block.data, source.delimiter) if not r.blank)
@@ -185,6 +203,7 @@ def _layout(
     columns: Sequence[int | str] | None,
     line: int,
 ) -> _Layout:
+    """The layout that the first row, the names in the header and the columns asked for determine."""
     known = [_unquoted(n) for n in names] if names else None
     width = len(names or first.fields)
     chosen = choose_columns(known, width, arity, columns, f"{source.path}:{line}")
@@ -192,7 +211,7 @@ def _layout(
 
 
 def _parse(source: _Source, layout: _Layout, block: _Block) -> list[Texts]:
-    """The columns of a block, read, typed and hashed."""
+    """The columns of a block, each typed and hashed. This runs in the other thread."""
     quotes = block.marked is not None
     data = pa.py_buffer(block.marked if quotes else block.data)
     names = [str(i) for i in range(layout.width)]
@@ -219,7 +238,7 @@ def _parse(source: _Source, layout: _Layout, block: _Block) -> list[Texts]:
 
 
 def _explain(source: _Source, layout: _Layout, block: _Block, error: Exception) -> NoReturn:
-    """Say which line of a block is wrong, and how."""
+    """Raise the error for a block that PyArrow refused: find the first bad row and what is wrong with it."""
     for record in records(block.data, source.delimiter):
         width = len(record.fields)
         if not record.blank and width != layout.width:
@@ -236,7 +255,7 @@ def _explain(source: _Source, layout: _Layout, block: _Block, error: Exception) 
 
 
 def _read_nullary(path: str | os.PathLike[str]) -> Iterator[Ids]:
-    """A predicate without arguments holds if its file has a line, which must be empty."""
+    """Yield one empty row if the file has a line: then a predicate without arguments holds."""
     with open_stream(path) as stream:
         data = stream.read(LONGEST_ROW).removeprefix(BOM)
     for number, line in enumerate(data.splitlines(), 1):
@@ -247,9 +266,11 @@ def _read_nullary(path: str | os.PathLike[str]) -> Iterator[Ids]:
 
 
 def _line(source: _Source, block: _Block, record: Record) -> int:
+    """The number of the line in the file, from 1, at which a record of a block starts."""
     return count_lines_before(source.path, block.offset) + record.line + 1
 
 
 def _unquoted(field: bytes) -> str:
+    """The text of a field without its quotes."""
     text = field.decode(errors="replace")
     return text[1:-1].replace('""', '"') if len(text) > 1 and text[0] == text[-1] == '"' else text

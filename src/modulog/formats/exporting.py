@@ -1,4 +1,4 @@
-"""A folder with one file for each predicate."""
+"""Write predicates to a folder, a file for each."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from pathlib import Path
 from modulog.errors import DataError
 from modulog.formats import DataWarning, rdf_writing
 from modulog.formats.files import file_name
+from modulog.formats.format import FORMATS, WRITTEN, WRITTEN_TRIPLES
 from modulog.formats.writing import write_csv, write_parquet
 from modulog.language.model import Predicate
 from modulog.terms.dictionary import Dictionary, Ids
-
-FORMATS = ("csv", "tsv", "parquet", *rdf_writing.FORMATS)
 
 
 def export(
@@ -25,14 +24,14 @@ def export(
     chunks: Callable[[Predicate], Iterable[Ids]],
     dictionary: Dictionary,
 ) -> dict[str, int]:
-    """Write the facts of the predicates into the folder, which is made if need be; returns the rows of each file.
+    """Write the facts of the predicates into a folder; returns the name of each file and its number of rows.
 
-    A name with two arities gets one file for each, the arity behind the name. In RDF only what triples can say is written; a warning
-    names the rest.
+    The folder is made if need be. A file is named for its predicate; if predicates of several arities have
+    one name, `@` and the arity stand behind it. RDF holds triples only: a warning names the predicates that
+    are left out, and it is an error if none is left.
     """
-    if format not in FORMATS:
-        raise DataError(f'facts are not written as "{format}"; choose one of: {", ".join(FORMATS)}')
-    if format in rdf_writing.FORMATS:
+    check_written(format)
+    if format in WRITTEN_TRIPLES:
         predicates = sayable(predicates)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,6 +43,17 @@ def export(
     }
 
 
+def check_written(format: str) -> None:
+    """Raise a DataError that lists the formats of exports unless facts can be written in this one.
+
+    >>> check_written("jsonl")
+    Traceback (most recent call last):
+    modulog.errors.DataError: facts are not written as "jsonl"; choose one of: csv, tsv, parquet, nt, ttl
+    """
+    if format not in WRITTEN:
+        raise DataError(f'facts are not written as "{format}"; choose one of: {", ".join(WRITTEN)}')
+
+
 def write_facts(
     path: Path,
     format: str,
@@ -51,16 +61,16 @@ def write_facts(
     chunks: Callable[[], Iterable[Ids]],
     dictionary: Dictionary,
 ) -> int:
-    """Write the facts of one predicate into a file; answers how many."""
-    if format in rdf_writing.FORMATS:
+    """Write the facts of one predicate to a file in a format of `WRITTEN`; returns how many facts it has."""
+    if format in WRITTEN_TRIPLES:
         return rdf_writing.write_triples(path, chunks(), dictionary, predicate)
     if format == "parquet":
         return write_parquet(path, chunks, dictionary, names=[f"c{j}" for j in range(predicate.arity)])
-    return write_csv(path, chunks(), dictionary, delimiter="," if format == "csv" else "\t")
+    return write_csv(path, chunks(), dictionary, delimiter=FORMATS[format].delimiter or ",")
 
 
 def part_names(predicates: Sequence[Predicate], format: str) -> dict[Predicate, str]:
-    """The names of the files of predicates that are written together.
+    """The name of the file of each predicate, for predicates that are written to one folder.
 
     >>> list(part_names([Predicate("p", 2), Predicate("<http://e.org/q>", 1)], "csv").values())
     ['p.csv', 'http%3A%2F%2Fe%2Eorg%2Fq.csv']
@@ -70,7 +80,9 @@ def part_names(predicates: Sequence[Predicate], format: str) -> dict[Predicate, 
 
 
 def sayable(predicates: Sequence[Predicate]) -> list[Predicate]:
-    """The predicates whose facts are triples; a warning names the others, and it is an error if there is nothing else.
+    """Those of the predicates whose facts are triples; a warning names the others.
+
+    It is a DataError if there are others only.
 
     >>> sayable([Predicate("<http://e.org/p>", 2)])
     [Predicate(name='<http://e.org/p>', arity=2)]

@@ -1,11 +1,15 @@
-"""Which files hold facts, of which predicate and in which format.
+"""Find the files of facts that a path stands for, and what their names say: predicate, format, arity.
 
-A folder holds one file for each predicate, named for it: `edge.csv`, `edge.tsv`, `edge.parquet`, perhaps with `.gz` behind. A folder that is
-itself named so, such as `edge.parquet`, holds the facts of one predicate in several files, as Spark writes them. Files of RDF hold facts of many predicates, whatever their names. Where files lie is the
-business of a `Listing`: this machine here, any file system that Hadoop knows in the Spark engine.
+A folder holds one file for each predicate, named for it: `edge.csv`, `edge.tsv`, `edge.parquet`, perhaps with
+`.gz` behind. A folder that is itself named so, such as `edge.parquet`, holds the facts of one predicate in
+several files, as Spark writes them. A file of RDF holds facts of many predicates, whatever its name.
 
-Left out without a word are hidden files, whose names begin with a point, what Spark and Hadoop note beside data (`_SUCCESS`, `_temporary`, …), and the bad records
-that an export has set aside. Any other name may begin with `_`.
+Files are listed through a `Listing`: the file system of this machine here, any that Hadoop knows in the Spark
+engine.
+
+Some files are left out without a warning: hidden files, whose names begin with a point, what Spark and Hadoop
+write beside data (`_SUCCESS`, `_temporary`, …), and the bad records that an export has set aside. Any other
+name may begin with `_`.
 """
 
 from __future__ import annotations
@@ -23,28 +27,18 @@ from urllib.parse import quote, unquote, urlsplit
 from modulog.engines.backend import FactFile
 from modulog.errors import DataError
 from modulog.formats import DataWarning
-
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".nt": "nt",
-    ".nq": "nq",
-    ".ttl": "ttl",
-    ".trig": "trig",
-    ".rdf": "rdf",
-    ".owl": "rdf",
-}
-SPARK_FORMATS = {**FORMATS, ".jsonl": "jsonl", ".ndjson": "jsonl"}
-"""The extensions that the Spark engine reads, which is more."""
+from modulog.formats.format import EXTENSIONS, RDF_EXTENSIONS, enumerated, unknown_format
 
 BAD_RECORDS = "_bad_records.parquet"
-"""Where an export puts the records that were set aside."""
+"""The file to which an export writes the records that were set aside."""
 
-_NOTES = re.compile(
-    r"_(SUCCESS|temporary|metadata|common_metadata|spark_metadata|delta_log|symlink_format_manifest|(committed|started)_.*)"
+_NOT_DATA = re.compile(
+    r"_(SUCCESS|temporary|metadata|common_metadata|spark_metadata|delta_log|symlink_format_manifest"
+    r"|(committed|started)_.*)"
 )
+"""The names of files and folders that Spark and Hadoop write beside data."""
 _OTHER_RDF = (".n3", ".jsonld")
+"""Extensions of files of RDF that cannot be read."""
 _COMPRESSED = ".gz"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -54,7 +48,7 @@ _PLAIN_NAME = re.compile(r"[\w-]+")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file or a folder that exists somewhere."""
+    """A file or a folder that a `Listing` has found."""
 
     path: Path | str
     folder: bool
@@ -66,26 +60,26 @@ class Entry:
 
     @property
     def hidden(self) -> bool:
-        """Whether it is nobody's data."""
+        """Whether the file holds no facts by its name: hidden, written by Spark or Hadoop, or bad records."""
         name = str(self.name)
-        return name.startswith(".") or name == BAD_RECORDS or _NOTES.fullmatch(name) is not None
+        return name.startswith(".") or name == BAD_RECORDS or _NOT_DATA.fullmatch(name) is not None
 
 
 class Listing(Protocol):
-    """A place where files lie."""
+    """A file system in which files of facts are looked for."""
 
     def matches(self, path: str) -> list[Entry]:
-        """What a path stands for, in order: the file or folder itself, or what matches a glob."""
+        """The files and folders at a path, in order: the one of this name, or all that match a glob."""
 
     def inside(self, folder: Path | str) -> list[Entry]:
-        """What lies in a folder, in order."""
+        """The files and folders in a folder, in order."""
 
 
 class LocalListing:
-    """The files of this machine."""
+    """The file system of this machine."""
 
     def matches(self, path: str) -> list[Entry]:
-        """As `Listing` says; a file whose name looks like a glob is itself."""
+        """See `Listing`. A file whose name looks like a glob is found by its name."""
         if path.startswith("table:"):
             raise DataError(f'{path}: tables are read with engine="spark"')
         if is_uri(path):
@@ -96,12 +90,12 @@ class LocalListing:
         return [Entry(Path(p), os.path.isdir(p)) for p in found if os.path.exists(p)]
 
     def inside(self, folder: Path | str) -> list[Entry]:
-        """As `Listing` says."""
+        """See `Listing`."""
         return [Entry(path, path.is_dir()) for path in sorted(Path(folder).iterdir())]
 
 
 def is_uri(path: str) -> bool:
-    """Whether a path names a file system.
+    """Whether a path has a scheme, which names the file system.
 
     >>> is_uri("s3a://bucket/facts"), is_uri("file:///facts"), is_uri("facts/edge.csv")
     (True, True, False)
@@ -111,15 +105,17 @@ def is_uri(path: str) -> bool:
 
 def discover(
     path: str | os.PathLike[str],
-    formats: Mapping[str, str] = FORMATS,
+    formats: Mapping[str, str] = EXTENSIONS,
     listing: Listing | None = None,
     *,
     format: str | None = None,
 ) -> list[FactFile]:
-    """The fact files that a path stands for: the file itself, the files of a folder, or what matches a glob, by name.
+    """The files of facts at a path: the file itself, the files of a folder, or those that match a glob.
 
-    `formats` has the extensions that are known. Files of a folder or a glob that hold no facts are left out, with a warning; hidden files
-    without one. With a `format` all files are read so, whatever their names, and a folder is one table.
+    `formats` maps the extensions that are read to formats. Other files of a folder or a glob are skipped with
+    a warning. With a `format` all files are read in it, whatever their names, and a folder is one table. The
+    files come in the order of their names; it is a DataError if there is nothing at the path, or a single
+    file of another kind.
     """
     listing, text = listing or LocalListing(), os.fspath(path)
     entries = listing.matches(text)
@@ -129,8 +125,7 @@ def discover(
     many = len(entries) > 1 or has_magic(text)
     if format is not None:
         if format not in formats.values():
-            known = ", ".join(dict.fromkeys(formats.values()))
-            raise DataError(f'{text}: there is no format "{format}"; choose one of: {known}')
+            raise DataError(f"{text}: {unknown_format(format, formats.values())}")
         chosen = [entry for entry in entries if not (many and entry.hidden)]
         return [file for entry in chosen for file in _parts(entry, format, listing)]
     found, skipped = [], []
@@ -150,6 +145,7 @@ def discover(
 
 
 def _discover_folder(folder: Entry, formats: Mapping[str, str], listing: Listing) -> list[FactFile]:
+    """The files of facts in a folder with a file for each predicate; a warning names what is skipped."""
     found, skipped = [], []
     for entry in listing.inside(folder.path):
         if entry.hidden or (entry.folder and _split(entry.name)[0] not in formats):
@@ -163,7 +159,7 @@ def _discover_folder(folder: Entry, formats: Mapping[str, str], listing: Listing
 
 
 def _files(entry: Entry, formats: Mapping[str, str], listing: Listing) -> list[FactFile]:
-    """The file, or all files of a folder that is one table; none if the name does not say what it holds."""
+    """The file, or the files of a folder that is one table; none if the extension is not known."""
     suffix = _split(entry.name)[0]
     if suffix not in formats:
         _refuse_rdf(entry.path, suffix)
@@ -172,14 +168,13 @@ def _files(entry: Entry, formats: Mapping[str, str], listing: Listing) -> list[F
 
 
 def _parts(entry: Entry, format: str, listing: Listing) -> list[FactFile]:
-    """The file, or all files of a folder that is one table, in a format."""
+    """The file, or the files of a folder that is one table, all of them in this format."""
     _, stem, gzip = _split(entry.name)
     parts = [entry]
     if entry.folder:
         inside = [e for e in listing.inside(entry.path) if not e.hidden and not e.folder]
-        parts = [
-            e for e in inside if not str(e.name).startswith("_")
-        ]  # others are no parts for Spark, either
+        # Spark does not read files whose names begin with `_`, either.
+        parts = [e for e in inside if not str(e.name).startswith("_")]
         if odd := [str(e.name) for e in inside if e not in parts]:
             message = (
                 f"{entry.path}: skipped {', '.join(odd)}: a part of a table has no name that begins with `_`"
@@ -199,40 +194,43 @@ def _parts(entry: Entry, format: str, listing: Listing) -> list[FactFile]:
 
 
 def _warn(source: str, skipped: list[str], formats: Mapping[str, str]) -> None:
+    """Warn of files that were skipped, if there are any; the first five are named."""
     if skipped:
         names = ", ".join(skipped[:5]) + (", …" if len(skipped) > 5 else "")
         warnings.warn(f"{source}: skipped {names}: not {', '.join(formats)}", DataWarning, stacklevel=4)
 
 
 def _refuse_rdf(path: Path | str, suffix: str) -> None:
+    """Raise an error that says which RDF is read if this is RDF in a form that is not."""
     if suffix in _OTHER_RDF:
         raise DataError(
-            f"{path}: RDF is read from .nt, .nq, .ttl, .trig, .rdf and .owl files; convert it to one of them"
+            f"{path}: RDF is read from {enumerated(RDF_EXTENSIONS)} files; convert it to one of them"
         )
 
 
 def file_name(predicate: str, arity: int | None = None) -> str:
-    """The name of a predicate's file, without extension: IRIs and odd names are percent-encoded.
+    """The name of a predicate's file without extension, in which IRIs and odd names are percent-encoded.
 
-    The arity is added for a name that has several. A first `_` is encoded, too: Spark's readers leave such files out.
+    An arity is given for a name that several predicates have; it stands behind `@`. A `_` at the start is
+    encoded, too, because Spark's readers leave files out whose names begin with it.
 
     >>> file_name("edge"), file_name("_edge"), file_name("<http://a/b>"), file_name("<http://a/b>", 2)
     ('edge', '%5Fedge', 'http%3A%2F%2Fa%2Fb', 'http%3A%2F%2Fa%2Fb@2')
     """
-    behind = "" if arity is None else f"@{arity}"
+    suffix = "" if arity is None else f"@{arity}"
     if predicate.startswith("_"):
-        return "%5F" + (file_name(predicate[1:]) if predicate[1:] else "") + behind
+        return "%5F" + (file_name(predicate[1:]) if predicate[1:] else "") + suffix
     if _PLAIN_NAME.fullmatch(predicate):
-        return predicate + behind
+        return predicate + suffix
     if predicate.endswith(">") and _ABSOLUTE.match(predicate, 1):
         predicate = predicate[1:-1]
     encoded = quote(predicate, safe="")
-    # Dots would be taken for extensions.
-    return encoded.replace(".", "%2E") + behind
+    # What stands behind a dot would be taken for an extension.
+    return encoded.replace(".", "%2E") + suffix
 
 
 def predicate_name(stem: str) -> str:
-    """The predicate that a file name without extension stands for: the inverse of `file_name`.
+    """The predicate whose file has this name, without extension: the inverse of `file_name`.
 
     >>> predicate_name("edge"), predicate_name("http%3A%2F%2Fa%2Fb@2")
     ('edge', '<http://a/b>')
@@ -241,8 +239,8 @@ def predicate_name(stem: str) -> str:
     return f"<{name}>" if _ABSOLUTE.match(name) else name
 
 
-def holds_facts(path: str, formats: Mapping[str, str] = FORMATS) -> bool:
-    """Whether the name of a file says that it holds facts.
+def holds_facts(path: str, formats: Mapping[str, str] = EXTENSIONS) -> bool:
+    """Whether a file holds facts by its name.
 
     >>> holds_facts("a/edge.csv.gz"), holds_facts("a/README")
     (True, False)
@@ -251,7 +249,7 @@ def holds_facts(path: str, formats: Mapping[str, str] = FORMATS) -> bool:
 
 
 def _split(path: PurePath) -> tuple[str, str, bool]:
-    """Extension in lower case, name without extensions, and whether the file is compressed."""
+    """The extension in lower case, the name without extensions, and whether the file is compressed."""
     gzip = path.suffix.lower() == _COMPRESSED
     inner = path.with_suffix("") if gzip else path
     return inner.suffix.lower(), inner.stem, gzip

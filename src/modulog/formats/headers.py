@@ -1,4 +1,4 @@
-"""Does the first row of a CSV file look like a header that was taken for a fact?"""
+"""Recognise a header that would be read as a fact, in a CSV file that is said to have none."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ _USUAL = frozenset(
     b"id key name label type value weight date from to source target src dst start end node node1 node2 "
     b"parent child subject predicate object x y".split()
 )
+"""Names that columns often have."""
 _ROWS = 20
-_FEWEST = 2  # so few rows say little: a small file may mix words and numbers
+"""The most rows below the first that are looked at."""
+_FEWEST = 2
+"""The fewest rows below the first that say anything: a small file may well mix words and numbers."""
 
 
 def check_first_rows(path: str | os.PathLike[str], first: Record, others: Iterator[Record]) -> None:
     """Warn if the first row reads like names of columns.
 
-    That is: words above columns of numbers, or nothing but the usual names of columns, none of which comes
-    again.
+    It does if all of its fields are different words, and either a word stands above a column of numbers, or
+    all are usual names of columns, and none occurs in its column.
     """
     rows = [r.fields for r in islice(others, _ROWS) if len(r.fields) == len(first.fields)]
     if len(rows) < _FEWEST or len(set(first.fields)) < len(first.fields):

@@ -1,13 +1,15 @@
-"""Files with bad records, read by one machine: the good rows are facts, the others are set aside."""
+"""Read files that have bad records: the good rows become facts, the others are set aside with a reason."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +24,7 @@ from modulog.terms.dictionary import Dictionary, Ids
 SCHEMA = pa.schema(
     [("file", pa.string()), ("line", pa.int64()), ("text", pa.string()), ("reason", pa.string())]
 )
+"""The columns of a table of bad records."""
 
 
 def read_csv_leniently(
@@ -35,7 +38,11 @@ def read_csv_leniently(
     strings: bool,
     columns: Sequence[int | str] | None,
 ) -> list[Ids]:
-    """As `read_csv`, with the bad rows in `aside`; only a file that has one is read row by row."""
+    """The facts of a CSV file in chunks of ids, as `read_csv` yields them; bad rows are appended to `aside`.
+
+    A file without bad rows is read once, by the fast reader. If that fails, the rows are split into good and
+    bad ones in Python, and the fast reader reads the good ones from a temporary file.
+    """
 
     def read(file: str | os.PathLike[str]) -> list[Ids]:
         return list(
@@ -77,19 +84,24 @@ def read_csv_leniently(
 def without_missing(
     batches: Iterable[pa.RecordBatch], source: str, aside: list[BadRecord]
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of typed columns that have a value in every place; the others go into `aside`."""
+    """The rows of batches that have no null, batch by batch; the others are appended to `aside`."""
     row = 1
     for batch in batches:
         lacking = reduce(pc.or_, [pc.is_null(column) for column in batch.columns])
         for place in pc.indices_nonzero(lacking).to_pylist():
             values = {k: v for k, v in batch.slice(place, 1).to_pylist()[0].items() if v is not None}
-            aside.append(BadRecord(source, row + place, json.dumps(values, default=str), MISSING))
+            aside.append(BadRecord(source, row + place, _text(values), MISSING))
         row += batch.num_rows
         yield batch.filter(pc.invert(lacking))
 
 
+def _text(values: Mapping[str, Any]) -> str:
+    """A row of a table as one line of JSON, for people to read."""
+    return json.dumps(values, default=str, ensure_ascii=False, separators=(",", ":"))
+
+
 class AsideRecords:
-    """Bad records in memory."""
+    """The bad records of a session, in memory; the Spark engine has a class that keeps them in files."""
 
     place = ""
 
@@ -99,8 +111,17 @@ class AsideRecords:
     def __len__(self) -> int:
         return len(self.records)
 
+    def take(self, folder: str) -> None:
+        """Add the bad records in the Parquet files of a folder, which another process has written."""
+        for path in sorted(Path(folder).glob("*.parquet")):
+            self.records += [BadRecord(**row) for row in pq.read_table(path).to_pylist()]
+
+    def call_files(self, called: Mapping[str, str]) -> None:
+        """Name the files of the records as those of which they are copies."""
+        self.records[:] = [replace(r, file=called.get(r.file, r.file)) for r in self.records]
+
     def table(self, limit: int | None = None) -> pa.Table:
-        """The records as an Arrow table."""
+        """The records, or the first `limit` of them, as an Arrow table."""
         rows = self.records[:limit]
         columns = [[getattr(r, name) for r in rows] for name in SCHEMA.names]
         return pa.Table.from_arrays(
@@ -108,9 +129,20 @@ class AsideRecords:
         )
 
     def write(self, path: str) -> None:
-        """Write them as Parquet."""
+        """Write the records to a Parquet file."""
         pq.write_table(self.table(), path)
 
-    def forget(self, kept: int) -> None:
-        """Drop all but the first."""
-        del self.records[kept:]
+    def write_into(self, folder: Path) -> None:
+        """Make a folder and write the records into it, as one Parquet file."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.write(str(folder / "part-0.parquet"))
+
+    @property
+    def pieces(self) -> Sequence[BadRecord]:
+        """What `forget` takes parts of: here the records themselves."""
+        return self.records
+
+    def forget(self, pieces: Collection[object]) -> None:
+        """Drop these records, because what they belong to has been taken back."""
+        gone = set(map(id, pieces))
+        self.records[:] = [record for record in self.records if id(record) not in gone]

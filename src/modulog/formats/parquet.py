@@ -1,4 +1,4 @@
-"""Facts from Parquet files, by batches, typed by the types of the columns."""
+"""Read facts from Parquet files. The type of a column says what its values are."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from modulog.formats.bad_records import BadRecord
 from modulog.formats.columns import CHUNK, choose_columns, encode_batches
 from modulog.formats.lenient import without_missing
 from modulog.formats.records import open_stream
-from modulog.terms.arrow import TURTLE
+from modulog.terms.decode import TURTLE
 from modulog.terms.dictionary import Dictionary, Ids
 
 _SPARK_NOTE = b"org.apache.spark.sql.parquet.row.metadata"
+"""The metadata of a file in which Spark keeps the schema, with the metadata of its columns."""
 HOLDS = "holds"
-"""The one column, of booleans, in which a predicate without arguments is written."""
+"""The name of the one column, of booleans, in a file of a predicate without arguments."""
 
 
 def read_parquet(
@@ -32,9 +33,10 @@ def read_parquet(
     columns: Sequence[int | str] | None = None,
     aside: list[BadRecord] | None = None,
 ) -> Iterator[Ids]:
-    """The facts of a file in chunks of numbers; `columns` are those to read, by name or position from 0.
+    """Read a file and yield its facts in chunks of ids.
 
-    With `aside`, rows that lack a value are put there instead of being an error.
+    `columns` are those to read, by name or position from 0. Rows with a null are appended to `aside`; without
+    it they are an error.
     """
     source = str(path)
     file = _open(path)
@@ -55,6 +57,7 @@ def read_parquet(
 
 
 def _open(path: str | os.PathLike[str]) -> pq.ParquetFile:
+    """Open a file; one that is compressed as a whole is read into memory."""
     if not Path(path).exists():
         raise DataError(f"{path}: there is no such file")
     try:
@@ -67,6 +70,7 @@ def _open(path: str | os.PathLike[str]) -> pq.ParquetFile:
 
 
 def _batches(file: pq.ParquetFile, names: list[str], source: str) -> Iterator[pa.RecordBatch]:
+    """The columns of these names, batch by batch; the field of a column in Turtle form says so."""
     turtle = _spark_turtle(file)
     try:
         for batch in file.iter_batches(batch_size=CHUNK, columns=names):
@@ -81,14 +85,14 @@ def _batches(file: pq.ParquetFile, names: list[str], source: str) -> Iterator[pa
 
 
 def _spark_turtle(file: pq.ParquetFile) -> set[str]:
-    """The columns in Turtle form of a file that Spark wrote: it keeps what it knows of columns in a note of its own."""
+    """The columns in Turtle form of a file that Spark wrote: it says so in metadata of its own."""
     note = (file.metadata.metadata or {}).get(_SPARK_NOTE)
     fields = json.loads(note)["fields"] if note else []
     return {f["name"] for f in fields if f.get("metadata", {}).get("modulog.terms") == "turtle"}
 
 
 def _nullary(file: pq.ParquetFile, source: str) -> Iterator[Ids]:
-    """A predicate without arguments holds if a row says so."""
+    """Yield one empty row if a row of the file says that the predicate without arguments holds."""
     for batch in _batches(file, file.schema_arrow.names, source):
         if batch.num_columns == 0 or True in batch.column(0).to_pylist():
             yield np.empty((0, 1), np.uint32)

@@ -1,7 +1,8 @@
-"""Triples and quads from files of RDF: N-Triples, N-Quads, Turtle, TriG and RDF/XML, in pieces.
+"""Read triples and quads from files of RDF: N-Triples, N-Quads, Turtle, TriG and RDF/XML.
 
-N-Triples and N-Quads are cut into blocks of whole lines; a thread of its own splits and hashes them while this one gives terms
-their numbers. The other formats are parsed by pyoxigraph. `docs/rdf.md` says what the triples become.
+N-Triples and N-Quads are cut into blocks of whole lines. A thread of its own splits the lines of a block into
+terms and hashes them, while this thread encodes the blocks before it as ids. The other formats, here called
+documents, are parsed by pyoxigraph as a whole. `docs/rdf.md` says which facts the triples become.
 """
 
 from __future__ import annotations
@@ -19,24 +20,25 @@ from typing import IO, Any
 import numpy as np
 
 from modulog.errors import DataError, Position, underline
-from modulog.formats.bad_records import BOM, NOT_UTF8
+from modulog.formats.bad_records import NOT_UTF8, BadRecord
+from modulog.formats.line_blocks import Block, line_array, line_blocks, line_offsets, line_text
 from modulog.formats.rdf_documents import BadDocument, Document, address
-from modulog.formats.rdf_lines import Stretches, line_offsets, split_lines
+from modulog.formats.rdf_lines import Stretches, check_utf8, split_lines
 from modulog.formats.records import count_lines_before, open_stream
 from modulog.kernels import ntriples
 from modulog.language.model import Predicate
-from modulog.terms.arrow import distinct_ids
 from modulog.terms.canonical import RDF
+from modulog.terms.constant import Constant, Kind
+from modulog.terms.decode import distinct_ids
 from modulog.terms.dictionary import Dictionary, Ids, Texts
-from modulog.terms.model import Constant, Kind
 
 NO_GRAPH = 2**32 - 1
-"""What stands for the default graph in a column of graphs."""
+"""Stands for the default graph in a column of graphs, where others have the id of their name."""
 
-BLOCK = 1 << 22
-LONGEST_LINE = 1 << 28
 _AHEAD = 3
+"""The most blocks that are being split or wait to be encoded."""
 _SHOWN = 160
+"""The longest line, in characters, that an error shows."""
 _TYPE = Constant(Kind.IRI, RDF + "type")
 
 
@@ -47,21 +49,27 @@ def read_rdf(
     *,
     graphs: bool = False,
     prefixes: dict[str, str] | None = None,
+    aside: list[BadRecord] | None = None,
 ) -> Iterator[Ids]:
-    """The triples of a file in chunks of numbers: subjects, predicates, objects and, if asked for, graphs or NO_GRAPH.
+    """Read a file and yield its triples in chunks of ids: rows of subjects, predicates and objects.
 
-    The prefixes of a document are put into `prefixes` when it has been read.
+    With `graphs` there is a fourth row: the graph of each triple, or NO_GRAPH. The prefixes that a document
+    declares are added to `prefixes` when it has been read. Without `aside` the first mistake is an error.
+    With it, bad lines of N-Triples and N-Quads are appended to it, and so is a document with a mistake, of
+    which no triple is read then.
     """
     if format in ("nt", "nq"):
-        columns = _read_lines(path, format == "nq")
+        columns = _read_lines(path, format == "nq", aside)
     else:
-        columns = _read_document(path, format, {} if prefixes is None else prefixes)
+        columns = _read_document(path, format, {} if prefixes is None else prefixes, aside)
     for hashed in columns:
         yield hashed.encode(dictionary, graphs)
 
 
 def facts_of_triples(dictionary: Dictionary, triples: Ids) -> Iterator[tuple[Predicate, Ids]]:
-    """The facts of triples, by predicate: `s p o` is p(s, o), and `s rdf:type C` is C(s) if C is an IRI.
+    """The facts that triples become, by predicate: each predicate with a chunk of ids.
+
+    `s p o` is the fact p(s, o), and `s rdf:type C` is C(s) if C is an IRI.
 
     >>> d = Dictionary()
     >>> ids = d.encode([Constant(Kind.IRI, t) for t in ("a:s", "a:p", "a:o")]).reshape(3, 1)
@@ -79,16 +87,20 @@ def facts_of_triples(dictionary: Dictionary, triples: Ids) -> Iterator[tuple[Pre
 
 
 def types_of_triples(dictionary: Dictionary, triples: Ids) -> Ids:
-    """The rows (s, C) of the triples `s rdf:type C`, whatever C is."""
+    """The triples `s rdf:type C` as rows (s, C), whether C is an IRI or not."""
     return np.ascontiguousarray(triples[[0, 2]][:, triples[1] == dictionary.find([_TYPE])[0]])
 
 
 def _grouped(dictionary: Dictionary, names: Ids, columns: list[Ids]) -> Iterator[tuple[Predicate, Ids]]:
-    """Rows by the IRI that names their predicate."""
+    """Split rows by the IRI that names their predicate: each predicate with the rows that it has.
+
+    `names[i]` is the id of this IRI for row i, and `columns` are the arguments. This sorts, O(n log n) at
+    worst.
+    """
     if not len(names):
         return
     distinct, numbers = distinct_ids(names, len(dictionary))
-    # Sixteen bits are sorted in linear time, and hardly any file has more predicates.
+    # NumPy sorts numbers of 16 bits in linear time, and hardly any file has more predicates.
     narrow = numbers.astype(np.uint16) if len(distinct) <= 1 << 16 else numbers
     order = np.argsort(narrow, kind="stable")
     ends = np.cumsum(np.bincount(numbers, minlength=len(distinct))).tolist()
@@ -97,12 +109,16 @@ def _grouped(dictionary: Dictionary, names: Ids, columns: list[Ids]) -> Iterator
         yield Predicate(f"<{constant.text}>", len(columns)), np.ascontiguousarray(rows[:, start:end])
 
 
-# ---- Columns
+# ---- Hashed columns
 
 
 @dataclass(frozen=True, slots=True)
 class _Hashed:
-    """Columns of terms ready for a dictionary; `named` says which rows have a graph, None if none has."""
+    """The terms of some triples, hashed for a dictionary.
+
+    `named` says which triples are in a named graph, None if none is; `graphs` has the names of the graphs of
+    these.
+    """
 
     triples: list[Texts]
     named: np.ndarray[tuple[int], np.dtype[np.bool_]] | None
@@ -110,7 +126,7 @@ class _Hashed:
 
     @staticmethod
     def of(columns: list[Stretches]) -> _Hashed:
-        """Columns as a reader gives them."""
+        """Hash the columns that a reader gives: subjects, predicates, objects and perhaps graphs."""
         triples = [column.texts() for column in columns[:3]]
         if len(columns) == 3:
             return _Hashed(triples, None, None)
@@ -120,6 +136,7 @@ class _Hashed:
         return _Hashed(triples, named, graphs.texts())
 
     def encode(self, dictionary: Dictionary, graphs: bool) -> Ids:
+        """The ids of the terms in a dictionary, which gets those that are new; see `read_rdf`."""
         ids = np.empty((4 if graphs else 3, len(self.triples[0])), np.uint32)
         for place, texts in enumerate(self.triples):
             ids[place] = dictionary.encode_texts(texts)
@@ -134,76 +151,66 @@ class _Hashed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
-    """Whole lines of a file, and where they start in it."""
+class _Lines:
+    """What `_split` finds in a block: the good lines, the number of all, the bad ones (row, text, reason)."""
 
-    data: bytes
-    offset: int
+    hashed: _Hashed
+    count: int
+    bad: list[tuple[int, str, str]]
 
 
-def _read_lines(path: str | os.PathLike[str], quads: bool) -> Iterator[_Hashed]:
-    blocks = _blocks(path)
+def _read_lines(
+    path: str | os.PathLike[str], quads: bool, aside: list[BadRecord] | None
+) -> Iterator[_Hashed]:
+    """Yield the triples of each block of a file: split blocks in a thread, return them in their order."""
+    blocks, before = line_blocks(path), 0
     with ThreadPoolExecutor(1, thread_name_prefix="modulog-rdf") as pool:
-        waiting: deque[Future[_Hashed]] = deque()
+        waiting: deque[Future[_Lines]] = deque()
         try:
             while True:
                 while len(waiting) < _AHEAD and (block := next(blocks, None)) is not None:
-                    waiting.append(pool.submit(_split, path, quads, block))
+                    waiting.append(pool.submit(_split, path, quads, block, aside is not None))
                 if not waiting:
                     return
-                yield waiting.popleft().result()
+                lines = waiting.popleft().result()
+                if aside is not None:
+                    aside += [BadRecord(str(path), before + row + 1, *told) for row, *told in lines.bad]
+                before += lines.count
+                yield lines.hashed
         finally:
             for future in waiting:
                 future.cancel()
 
 
-def _blocks(path: str | os.PathLike[str]) -> Iterator[_Block]:
-    """Cut a file after lines."""
-    with open_stream(path) as stream:
-        rest, offset = _read(stream, path, len(BOM)), 0
-        if rest == BOM:
-            rest, offset = b"", len(BOM)
-        while True:
-            data = _read(stream, path, BLOCK)
-            end = data.rfind(b"\n") + 1
-            if not end and data:
-                rest += data
-                if len(rest) > LONGEST_LINE:
-                    line = count_lines_before(path, offset) + 1
-                    raise DataError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes")
-                continue
-            whole = rest + data[:end]
-            if whole:
-                yield _Block(whole, offset)
-            if not data:
-                return
-            rest, offset = data[end:], offset + len(whole)
+def _split(path: str | os.PathLike[str], quads: bool, block: Block, lenient: bool) -> _Lines:
+    """Split the lines of a block into terms. This runs in the other thread.
 
-
-def _read(stream: IO[bytes], path: str | os.PathLike[str], size: int) -> bytes:
-    try:
-        return stream.read(size)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error}") from error
-
-
-def _split(path: str | os.PathLike[str], quads: bool, block: _Block) -> _Hashed:
-    """The columns of a block, split and hashed."""
+    If `lenient`, bad lines are in the result; otherwise the first of them is raised as an error.
+    """
+    data, bad = np.frombuffer(block.data, np.uint8), list[tuple[int, str, str]]()
+    offsets = line_offsets(data)
     try:
         block.data.decode()
     except UnicodeDecodeError as error:
-        _refuse(path, block, error.start, None, NOT_UTF8)
-    data = np.frombuffer(block.data, np.uint8)
-    offsets = line_offsets(data)
+        if not lenient:
+            _refuse(path, block, error.start, None, NOT_UTF8)
+        data = data.copy()
+        for row in np.flatnonzero(~check_utf8(line_array(block.data, offsets))).tolist():
+            bad.append((row, line_text(block.data, offsets, row), NOT_UTF8))
+            data[offsets[row] : offsets[row + 1]] = ord(" ")  # now it is a blank line, without a triple
     columns, problems = split_lines(data, offsets, quads)
-    if problems:
+    if problems and not lenient:
         first = problems[0]
         _refuse(path, block, int(offsets[first.row]), first.column, first.reason)
-    return _Hashed.of(columns)
+    bad += [(p.row, line_text(block.data, offsets, p.row), p.reason) for p in problems]
+    return _Lines(_Hashed.of(columns), len(offsets) - 1, sorted(bad))
 
 
-def _refuse(path: str | os.PathLike[str], block: _Block, place: int, column: int | None, reason: str) -> None:
-    """Raise an error about a line of a block; the place is where the line starts or, without a column, the mistake."""
+def _refuse(path: str | os.PathLike[str], block: Block, place: int, column: int | None, reason: str) -> None:
+    """Raise the error about a line of a block. `place` is an offset in the block.
+
+    With a `column` it is where the line starts; without one it is where the mistake is.
+    """
     start = max(block.data.rfind(b"\n", 0, place), block.data.rfind(b"\r", 0, place)) + 1
     line = count_lines_before(path, block.offset + start) + 1
     text = block.data[start:].splitlines()[0].decode(errors="replace")
@@ -213,7 +220,7 @@ def _refuse(path: str | os.PathLike[str], block: _Block, place: int, column: int
 
 
 def _mistake(source: str, line: int, column: int | None, reason: str, text: str | None) -> DataError:
-    """An error at a place of a file; the line is shown unless it is too long."""
+    """The error about a place of a file; it shows the line, unless that is too long or not known."""
     place = Position(source, line, column or 1, line, (column or 1) + 1)
     shown = f"{place if column else f'{source}:{line}'}: {reason}"
     if text is None or not column or len(text) > _SHOWN:
@@ -224,14 +231,21 @@ def _mistake(source: str, line: int, column: int | None, reason: str, text: str 
 # ---- Documents
 
 
-def _read_document(path: str | os.PathLike[str], format: str, prefixes: dict[str, str]) -> Iterator[_Hashed]:
+def _read_document(
+    path: str | os.PathLike[str], format: str, prefixes: dict[str, str], aside: list[BadRecord] | None
+) -> Iterator[_Hashed]:
+    """Yield the triples of a document, piece by piece; none if it has a mistake and `aside` is given."""
     path = Path(path)
     open_stream(path).close()
     opener: Callable[[], Any] = partial(gzip.open if path.suffix.lower() == ".gz" else open, path, "rb")
     document = Document(opener, format, address(Path(os.path.abspath(path)).as_posix()), prefixes)
+    found = map(_Hashed.of, document.columns())
     try:
-        yield from map(_Hashed.of, document.columns())
+        yield from found if aside is None else list(found)  # all of it or nothing
     except BadDocument as error:
+        if aside is not None:
+            aside.append(BadRecord(str(path), error.line or 1, "", error.reason))
+            return
         if error.line is None:
             raise DataError(f"{path}: {error.reason}") from None
         text = _line(opener, error.line)
@@ -239,7 +253,7 @@ def _read_document(path: str | os.PathLike[str], format: str, prefixes: dict[str
 
 
 def _line(opener: Callable[[], IO[bytes]], number: int) -> str | None:
-    """A line of a document, None if it has fewer."""
+    """The line of this number, from 1, of a document; None if it has fewer."""
     with opener() as stream:
         for at, line in enumerate(stream, 1):
             if at == number:

@@ -1,7 +1,10 @@
-"""Documents of Turtle, TriG and RDF/XML as columns of terms: pyoxigraph parses, the kernels for N-Quads take over.
+"""Parse documents of Turtle, TriG and RDF/XML into columns of terms.
 
-A blank node keeps the label that the document gives it. One without a label gets the next number of its document, behind a hash
-of the document's address: reading a document twice gives the same facts, and nodes of two documents do not become one.
+pyoxigraph parses the document and writes it as N-Quads, which the kernels for N-Quads split into terms.
+
+A blank node keeps the label that the document gives it. A node without one, such as `[]`, gets a label from a
+hash of the document's address and the number of the node in it. So reading a document twice gives the same
+facts, and nodes of two documents stay apart.
 """
 
 from __future__ import annotations
@@ -18,23 +21,28 @@ from xml.parsers.expat import ExpatError, ParserCreate, XMLParserType
 
 import numpy as np
 
-from modulog.formats.rdf_lines import Stretches, line_offsets, said, split_lines
+from modulog.formats.bad_records import BOM
+from modulog.formats.line_blocks import line_offsets
+from modulog.formats.rdf_lines import Stretches, said, split_lines
 from modulog.kernels import ntriples
 
-FORMATS = ("ttl", "trig", "rdf")
 _QUADS = 1 << 15
+"""How many quads are split into terms at once."""
 _LONGEST_LABEL = 32
+"""The most digits of a label that pyoxigraph makes up: a random number of 128 bits in hexadecimal."""
 _SHORTEST_LABEL = 20
-"""Digits of a label that pyoxigraph makes up: it writes a random number of 128 bits without leading zeros."""
+"""The fewest digits that are taken for such a label; it has no leading zeros."""
 _MADE_UP = re.compile(rb"[0-9a-f]{%d,%d}" % (_SHORTEST_LABEL, _LONGEST_LABEL))
+"""A label that pyoxigraph may have made up."""
 _WRITTEN = re.compile(rb"(?:_:|nodeID\s*=\s*[\"'])(%s)" % _MADE_UP.pattern)
-_TAIL = 64
-_MARK = b"\xef\xbb\xbf"
+"""A label in a document that looks as if pyoxigraph had made it up, so that it must be kept."""
+_OVERLAP = 64
+"""Bytes that are searched again with the next ones, because a label may be cut: longer than `_WRITTEN`."""
 _SCHEME, _FILE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:"), re.compile(r"^file:/+")
 
 
 def address(path: str) -> str:
-    """The IRI of a document: of an absolute path, or of a URI as file systems write it, without escapes.
+    """The IRI of a document, given by an absolute path or by a URI in which nothing is percent-encoded.
 
     >>> address("/a b/c.ttl"), address("file:/a b/c.ttl"), address("s3://d/c.ttl")
     ('file:///a%20b/c.ttl', 'file:///a%20b/c.ttl', 's3://d/c.ttl')
@@ -45,7 +53,7 @@ def address(path: str) -> str:
 
 
 class BadDocument(Exception):
-    """A document cannot be read: the line and the column from 1, if they are known, and why."""
+    """A document cannot be read: the line and the column from 1, None where they are not known, and why."""
 
     def __init__(self, line: int | None, column: int | None, reason: str) -> None:
         super().__init__(reason)
@@ -54,24 +62,27 @@ class BadDocument(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that can be opened more than once; `address` is its IRI, against which relative ones are resolved."""
+    """A document: `open` opens it, more than once, and `address` is its IRI, for relative IRIs in it."""
 
     open: Callable[[], IO[bytes]]
     format: str
     address: str
     prefixes: dict[str, str] = field(default_factory=dict)
-    """What the document has declared, once it has been read."""
+    """The prefixes that the document declares, once it has been read."""
 
     def columns(self) -> Iterator[list[Stretches]]:
-        """Subjects, predicates, objects and graphs, piece by piece; BadDocument if something is wrong."""
+        """Yield subjects, predicates, objects and graphs, `_QUADS` quads at a time.
+
+        A mistake in the document is a BadDocument.
+        """
         import pyoxigraph
 
         labels = _Labels(f"f{blake2s(self.address.encode(), digest_size=6).hexdigest()}b")
         before = 0
         try:
             with self._opened() as stream:
-                elements = _Elements(stream) if self.format == "rdf" else None
-                quads = self._parse(_Watched(elements or stream, labels.written))
+                elements = _CheckedXml(stream) if self.format == "rdf" else None
+                quads = self._parse(_LabelCollector(elements or stream, labels.written))
                 while content := pyoxigraph.serialize(
                     islice(quads, _QUADS), format=pyoxigraph.RdfFormat.N_QUADS
                 ):
@@ -79,7 +90,7 @@ class Document:
                     columns, problems = split_lines(data, line_offsets(data), quads=True)
                     if problems:
                         raise BadDocument(*self._find(before + problems[0].row), problems[0].reason)
-                    labels.settle(columns)
+                    labels.replace_made_up(columns)
                     yield columns
                     before += len(columns[0].kinds)
                 self.prefixes.update(getattr(quads, "prefixes", {}))
@@ -93,45 +104,60 @@ class Document:
             raise BadDocument(None, None, f"cannot be read: {said(error)}") from None
 
     def _opened(self) -> IO[bytes]:
-        """The document behind its byte order mark, if it has one."""
+        """The document, from behind its byte order mark if it has one."""
         stream = self.open()
-        if stream.read(len(_MARK)) != _MARK:
+        if stream.read(len(BOM)) != BOM:
             stream.seek(0)
         return stream
 
     def _parse(self, stream: Any) -> Any:
+        """The quads of a stream, as pyoxigraph iterates over them."""
         import pyoxigraph
 
         kind = pyoxigraph.RdfFormat.from_extension(self.format)
         return pyoxigraph.parse(stream, format=kind, base_iri=self.address)
 
     def _find(self, triple: int | None) -> tuple[int, int | None]:
-        """The line, and in it the column, up to which a parser reads to meet the mistake, or to see a triple of this number."""
-        line, _ = self._follow(triple, None)
-        return self._follow(triple, line)
+        """Where the mistake is, or the quad of this number: the line, and the column if it is known.
 
-    def _follow(self, triple: int | None, slowly: int | None) -> tuple[int, int | None]:
+        pyoxigraph does not say where. So the document is parsed again from a stream that gives one line at a
+        time: the line is the last one that the parser has asked for. A third time, with this line byte by
+        byte, tells the column.
+        """
+        line, _ = self._parse_until(triple, None)
+        return self._parse_until(triple, line)
+
+    def _parse_until(self, triple: int | None, slow_line: int | None) -> tuple[int, int | None]:
+        """Parse a document up to its mistake or to a quad, and return the line and column read last."""
         with self._opened() as stream:
-            fed = _Fed(stream, slowly)
+            fed = _MeteredStream(stream, slow_line)
             try:
                 for number, _ in enumerate(self._parse(fed)):
                     if number == triple:
                         break
             except SyntaxError:
                 pass
-            return fed.line, None if slowly is None else max(fed.column, 1)
+            return fed.line, None if slow_line is None else max(fed.column, 1)
 
 
 @dataclass(slots=True)
 class _Labels:
-    """The labels of the blank nodes of one document."""
+    """Replaces the labels that pyoxigraph makes up for blank nodes by ones that are the same in each run.
+
+    `written` has labels of the document itself that look as if made up; `given` has the new label of each
+    replaced.
+    """
 
     prefix: str
     written: set[bytes] = field(default_factory=set)
     given: dict[bytes, bytes] = field(default_factory=dict)
 
-    def settle(self, columns: list[Stretches]) -> None:
-        """Replace the labels that pyoxigraph made up, in the order in which they appear."""
+    def replace_made_up(self, columns: list[Stretches]) -> None:
+        """Replace the labels that were made up, numbered in the order in which they appear in the document.
+
+        New labels are appended to the buffers of the columns, and the spans of the nodes are changed to
+        these.
+        """
         found = []
         for place, column in enumerate(columns):
             sizes = column.ends - column.starts
@@ -160,8 +186,11 @@ class _Labels:
             columns[place].ends[row] = ends[place] + end
 
 
-class _Elements:
-    """A stream of XML that knows at its end whether all elements were closed: pyoxigraph takes half a document for a whole one."""
+class _CheckedXml:
+    """A stream of XML that checks at the end whether all elements were closed, and collects prefixes.
+
+    pyoxigraph reads a document that is cut off without an error. Expat reads along and notices.
+    """
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._empty = stream, True
@@ -170,24 +199,25 @@ class _Elements:
         self.prefixes: dict[str, str] = {}
 
     def _first(self, _: str, attributes: dict[str, str]) -> None:
-        """Keep the prefixes of the outermost element, which pyoxigraph does not tell."""
+        """Keep the prefixes of the outermost element: pyoxigraph does not give those of RDF/XML."""
         declared = {name: iri for name, iri in attributes.items() if name.startswith("xmlns:")}
         self.prefixes.update((name.removeprefix("xmlns:"), iri) for name, iri in declared.items())
         if self._expat is not None:
             self._expat.StartElementHandler = None
 
     def read(self, size: int = -1) -> bytes:
+        """The next bytes, which Expat has then read, too."""
         data = self._stream.read(size)
         self._empty = self._empty and not data.strip()
         if self._expat is not None and data:
             try:
                 self._expat.Parse(data, False)
             except ExpatError:
-                self._expat = None  # whatever it is, pyoxigraph says it
+                self._expat = None  # a mistake, which pyoxigraph reports
         return data
 
     def check(self) -> None:
-        """BadDocument if something is still open."""
+        """Raise BadDocument if the document ends before its outermost element is closed."""
         try:
             if self._expat is not None and not self._empty:
                 self._expat.Parse(b"", True)
@@ -196,34 +226,36 @@ class _Elements:
             raise BadDocument(error.lineno, error.offset + 1, reason) from None
 
 
-class _Watched:
-    """A stream that notes the labels in what is read which look as if pyoxigraph had made them up."""
+class _LabelCollector:
+    """A stream that collects, in what is read, the labels that look as if pyoxigraph had made them up."""
 
-    def __init__(self, stream: IO[bytes] | _Elements, labels: set[bytes]) -> None:
-        self._stream, self._labels, self._tail = stream, labels, b""
+    def __init__(self, stream: IO[bytes] | _CheckedXml, labels: set[bytes]) -> None:
+        self._stream, self._labels, self._overlap = stream, labels, b""
 
     def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
         data = self._stream.read(size)
-        self._labels.update(_WRITTEN.findall(self._tail + data))
-        self._tail = (self._tail + data)[-_TAIL:]
+        self._labels.update(_WRITTEN.findall(self._overlap + data))
+        self._overlap = (self._overlap + data)[-_OVERLAP:]
         return data
 
 
-class _Fed:
-    """A stream that gives a line at a time, and a byte at a time from one line on, and counts them."""
+class _MeteredStream:
+    """A stream that counts what a parser has read. It gives whole lines, and bytes from `slow_line` on."""
 
-    def __init__(self, stream: IO[bytes], slowly: int | None) -> None:
-        self._stream, self._slowly = stream, slowly
+    def __init__(self, stream: IO[bytes], slow_line: int | None) -> None:
+        self._stream, self._slow_line = stream, slow_line
         self._rest = b""
         self.line, self.column = 0, 0
 
     def read(self, size: int = -1) -> bytes:
+        """The rest of the line, or its next byte."""
         if not self._rest:
             self._rest = self._stream.readline()
             self.line += bool(self._rest)
             self.column = 0
-        few = 1 if self._slowly is not None and self.line >= self._slowly else len(self._rest)
-        few = min(few, size) if size >= 0 else few
-        given, self._rest = self._rest[:few], self._rest[few:]
+        count = 1 if self._slow_line is not None and self.line >= self._slow_line else len(self._rest)
+        count = min(count, size) if size >= 0 else count
+        given, self._rest = self._rest[:count], self._rest[count:]
         self.column += len(given)
         return given

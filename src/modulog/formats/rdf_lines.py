@@ -1,8 +1,8 @@
-"""Lines of N-Triples and N-Quads as columns of terms, in bulk; whatever is odd is asked of pyoxigraph.
+"""Split lines of N-Triples and N-Quads into columns of terms, in bulk.
 
-Kernels split lines and read the frequent kinds of terms. Other terms are read by pyoxigraph, once for each distinct text,
-and so is a line that the kernels take for bad: pyoxigraph says what it means, or what is wrong with it. The result is that
-of pyoxigraph.
+Kernels split the lines and read the common terms. Terms that they do not read go to pyoxigraph, each
+different text once, and so does a line that they take for bad: pyoxigraph says what it means or what is wrong
+with it. So the result is always that of pyoxigraph, only sooner.
 """
 
 from __future__ import annotations
@@ -17,18 +17,22 @@ import pyarrow as pa
 
 from modulog.errors import DataError
 from modulog.kernels import literals, ntriples
+from modulog.terms.constant import Kind
 from modulog.terms.dictionary import Bytes, Offsets, Texts, frozen
-from modulog.terms.model import Kind
-from modulog.terms.python import constant
+from modulog.terms.python_values import constant
 
 _PLACE = re.compile(
     r"^Parser error at line \d+ (?:between )?columns? \d+(?: and (?:line \d+ column )?\d+)?: "
 )
+"""The place in a message of pyoxigraph; it is one in the piece that was parsed, not in the file."""
 
 
 @dataclass(slots=True)
 class Stretches:
-    """A column of terms as stretches of a buffer; the kind NOTHING is the default graph."""
+    """A column of terms: term i is the text `data[starts[i]:ends[i]]` with the kind `kinds[i]`.
+
+    In a column of graphs, the kind `ntriples.NOTHING` is the default graph.
+    """
 
     data: Bytes
     starts: Offsets
@@ -36,35 +40,25 @@ class Stretches:
     kinds: Bytes
 
     def texts(self) -> Texts:
-        """The column, hashed for a dictionary; the default graph is an IRI without characters."""
+        """The column hashed for a dictionary. The default graph becomes an IRI without characters."""
         kinds = np.where(self.kinds == ntriples.NOTHING, np.uint8(Kind.IRI), self.kinds)
         return Texts(self.data, self.starts, self.ends, kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a line, and the column where it is, from 1, if that is known."""
+    """What is wrong with a line, and in which column, from 1, if that is known."""
 
     row: int
     column: int | None
     reason: str
 
 
-def line_offsets(data: Bytes) -> Offsets:
-    """Where the lines of a block start and the last one ends.
-
-    >>> line_offsets(np.frombuffer(b"a\\nbc", np.uint8)).tolist()
-    [0, 2, 4]
-    """
-    room = np.count_nonzero(data == 10) + np.count_nonzero(data == 13) + 2
-    offsets = np.empty(room, np.int64)
-    return offsets[: ntriples.find_lines(frozen(data), offsets) + 1]
-
-
 def split_lines(data: Bytes, offsets: Offsets, quads: bool) -> tuple[list[Stretches], list[Problem]]:
-    """The terms of all good lines, subjects, predicates, objects and perhaps graphs, and what is wrong with the bad ones.
+    """The terms of the good lines (subjects, predicates, objects, perhaps graphs), and the bad lines.
 
-    Blank lines and comments are neither. The lines must be UTF-8.
+    Line i is `data[offsets[i]:offsets[i + 1]]` and must be UTF-8. Blank lines and comments are in neither
+    result.
     """
     places, lines = 4 if quads else 3, len(offsets) - 1
     starts, ends = np.empty((places, lines), np.int64), np.empty((places, lines), np.int64)
@@ -75,9 +69,9 @@ def split_lines(data: Bytes, offsets: Offsets, quads: bool) -> tuple[list[Stretc
     columns = []
     for place in range(places):
         column = Stretches(data, starts[place], ends[place], kinds[place])
-        doubtful |= _settle(column, np.flatnonzero((column.kinds == ntriples.AWKWARD) & keep))
+        doubtful |= _read_awkward(column, np.flatnonzero((column.kinds == ntriples.AWKWARD) & keep))
         columns.append(column)
-    problems = _ask(columns, data, offsets, sorted(doubtful), quads, keep) if doubtful else []
+    problems = _parse_doubtful(columns, data, offsets, sorted(doubtful), quads, keep) if doubtful else []
     if keep.all():
         return columns, problems
     return [Stretches(c.data, c.starts[keep], c.ends[keep], c.kinds[keep]) for c in columns], problems
@@ -97,13 +91,16 @@ def check_utf8(lines: pa.Array) -> npt.NDArray[np.bool_]:
     return good
 
 
-def _settle(column: Stretches, rows: npt.NDArray[np.int64]) -> set[int]:
-    """Read the awkward terms of a column; answers the rows whose terms cannot be read."""
+def _read_awkward(column: Stretches, rows: npt.NDArray[np.int64]) -> set[int]:
+    """Read the terms of these rows that the kernel which splits lines has left AWKWARD.
+
+    Returns the rows whose terms cannot be read. Texts of terms are appended to the buffer of the column.
+    """
     if not len(rows):
         return set()
     room = np.empty(int((column.ends[rows] - column.starts[rows]).sum()), np.uint8)
     data = column.data
-    size = literals.settle_literals(frozen(data), rows, column.starts, column.ends, column.kinds, room)
+    size = literals.read_literals(frozen(data), rows, column.starts, column.ends, column.kinds, room)
     column.data = np.concatenate([data, room[:size]])
     rows = rows[column.kinds[rows] == ntriples.AWKWARD]
     if not len(rows):
@@ -118,7 +115,7 @@ def _settle(column: Stretches, rows: npt.NDArray[np.int64]) -> set[int]:
 
 
 def _append(column: Stretches, found: list[tuple[int, bytes]]) -> None:
-    """Give rows of a column their keys; equal ones are written once."""
+    """Append keys to the buffer of a column, equal ones once, and let rows of the column be these terms."""
     places: dict[bytes, int] = {}
     size = len(column.data)
     for _, key in found:
@@ -132,7 +129,10 @@ def _append(column: Stretches, found: list[tuple[int, bytes]]) -> None:
 
 
 def _keys(texts: list[bytes]) -> dict[bytes, bytes]:
-    """The keys of terms as pyoxigraph reads them; those that it cannot read are left out."""
+    """The keys of texts of terms, as pyoxigraph reads them; those that it cannot read are missing.
+
+    All are parsed together. If that fails, each half is tried by itself: O(log n) rounds for each bad text.
+    """
     try:
         found = _parse(b"".join([b"<a:s> <a:p> " + text + b" .\n" for text in texts]))
         return {text: constant(quad.object).key for text, quad in zip(texts, found, strict=True)}
@@ -143,7 +143,7 @@ def _keys(texts: list[bytes]) -> dict[bytes, bytes]:
     return _keys(texts[:half]) | _keys(texts[half:])
 
 
-def _ask(
+def _parse_doubtful(
     columns: list[Stretches],
     data: Bytes,
     offsets: Offsets,
@@ -151,7 +151,10 @@ def _ask(
     quads: bool,
     keep: npt.NDArray[np.bool_],
 ) -> list[Problem]:
-    """Let pyoxigraph read lines; what it can read joins the columns, the rest is answered as problems."""
+    """Let pyoxigraph parse lines that the kernel takes for bad; returns those that are.
+
+    The others are put into the columns, and `keep` says which lines have been read.
+    """
     problems = []
     for row in rows:
         keep[row] = False
@@ -184,7 +187,7 @@ def term_key(term: Any) -> bytes:
 
 
 def is_term(text: str) -> bool:
-    """Whether a text in the form of N-Triples is a term.
+    """Whether a text is a term in the form of N-Triples.
 
     >>> is_term("<http://e.org/a>"), is_term("<a>")
     (True, False)
@@ -193,12 +196,13 @@ def is_term(text: str) -> bool:
 
 
 def said(error: Exception) -> str:
-    """What pyoxigraph says about a mistake, without the place, in one line."""
+    """The message of an error of pyoxigraph in one line, without the place that it names."""
     message = str(getattr(error, "msg", None) or error)
     return _PLACE.sub("", message).replace("\n", " ")
 
 
 def _parse(content: bytes, quads: bool = False) -> list[Any]:
+    """The triples or quads of some lines as objects of pyoxigraph."""
     import pyoxigraph
 
     kinds = pyoxigraph.RdfFormat

@@ -1,7 +1,8 @@
-"""Facts as triples in N-Triples and Turtle: `C(s)` is `s rdf:type C`, `p(s, o)` is `s p o`, `triple(s, p, o)` is itself.
+"""Write facts as triples in N-Triples and Turtle.
 
-Texts are made for the distinct terms of a chunk, most of them a kind at a time. What no triple can say (a literal as subject, an IRI
-that is not absolute) is left out and counted.
+The fact C(s) is `s rdf:type C`, p(s, o) is `s p o`, and triple(s, p, o) is itself. The text of a term is made
+once for each chunk, and for most kinds of terms by Arrow for all terms of the kind together. Facts that no
+triple can say (the subject is a literal, an IRI is not absolute) are left out and counted.
 """
 
 from __future__ import annotations
@@ -22,20 +23,21 @@ from modulog.formats import DataWarning
 from modulog.formats.writing import pieces, replacing
 from modulog.kernels import ntriples
 from modulog.language.model import Predicate
-from modulog.terms.arrow import column_field, distinct_ids, to_arrow, wrap
 from modulog.terms.canonical import RDF, XSD
+from modulog.terms.constant import Constant, Kind
+from modulog.terms.decode import column_field, distinct_ids, to_arrow, wrap
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, frozen
-from modulog.terms.model import Constant, Kind
 from modulog.wording import plural
 
 Places = npt.NDArray[np.int64]
-FORMATS = ("nt", "ttl")
 TRIPLE = Predicate("triple", 3)
 LITERAL_SUBJECT = "with a literal as subject"
 NO_PREDICATE = "with something else than an IRI as predicate"
 NO_TERM = "with a term that RDF does not have, such as a relative IRI"
+"""Reasons for which a fact is no triple, as parts of a warning."""
 
 _ROWS = 1 << 16
+"""Facts that are written at once."""
 _TYPE = f"<{RDF}type>"
 _ALL_KINDS = frozenset(Kind)
 _DATATYPES = {
@@ -44,8 +46,11 @@ _DATATYPES = {
     Kind.DOUBLE: "double",
     Kind.BOOLEAN: "boolean",
 }
+"""The datatypes of the terms that Turtle writes without quotes and N-Triples with them."""
 _LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?")
-_PARTS = r"^<(?P<space>[^<>]*[/#])(?P<name>[A-Za-z_][A-Za-z0-9_-]*)>$"
+"""The labels of blank nodes that need no closer look."""
+_SHORTENABLE = r"^<(?P<space>[^<>]*[/#])(?P<name>[A-Za-z_][A-Za-z0-9_-]*)>$"
+"""An IRI that Turtle can shorten by a prefix: a namespace up to the last `/` or `#`, and a simple name."""
 _WELL_KNOWN = {
     RDF: "rdf",
     XSD: "xsd",
@@ -53,12 +58,13 @@ _WELL_KNOWN = {
     "http://www.w3.org/2002/07/owl#": "owl",
     "http://www.w3.org/2004/02/skos/core#": "skos",
 }
+"""The usual prefixes of some namespaces."""
 _FEWEST, _MOST = 3, 40
-"""How many names make a prefix worth its line, and how many prefixes a chunk has."""
+"""How many IRIs make a prefix worth its line, and how many prefixes are declared for a chunk."""
 
 
 def is_triples(predicate: Predicate) -> bool:
-    """Whether triples can say the facts of a predicate.
+    """Whether the facts of a predicate are triples: it is named by an IRI, and has one or two arguments.
 
     >>> is_triples(Predicate("<http://e.org/p>", 2)), is_triples(Predicate("edge", 2))
     (True, False)
@@ -69,7 +75,11 @@ def is_triples(predicate: Predicate) -> bool:
 def write_triples(
     path: str | os.PathLike[str], chunks: Iterable[Ids], dictionary: Dictionary, predicate: Predicate
 ) -> int:
-    """Write the facts of a predicate to a file whose name ends in .nt or .ttl, perhaps .gz; answers how many were written."""
+    """Write the facts of a predicate to a file; returns how many were written.
+
+    The name of the file ends in .nt or .ttl, perhaps with .gz. A warning counts the facts that are no
+    triples.
+    """
     rows = 0
     left: Counter[str] = Counter()
     names = Path(path).name.lower().split(".")
@@ -90,12 +100,16 @@ def write_triples(
 def format_triples(
     dictionary: Dictionary, ids: Ids, predicate: Predicate, turtle: bool
 ) -> tuple[pa.StringArray, Counter[str]]:
-    """Facts of a predicate as texts that end in newlines, and how many facts no triple can say, by reason."""
+    """The lines of the file for a chunk of facts, and how many facts are left out, by reason.
+
+    A text is made for each different term of the chunk; then Arrow joins the texts of each fact. With
+    `turtle`, the first lines declare prefixes for the namespaces that occur most.
+    """
     distinct, places = distinct_ids(ids.reshape(-1), len(dictionary))
     columns: Places = places.astype(np.int64, copy=False).reshape(ids.shape)
     kinds = dictionary.kinds(distinct)
     texts = to_arrow(dictionary, distinct, column_field("", _ALL_KINDS))
-    columns, left = _sayable(dictionary, distinct, kinds, texts, columns)
+    columns, left = _expressible(dictionary, distinct, kinds, texts, columns)
     known = len(texts)
     if turtle:
         fixed = ["a", predicate.name if predicate != TRIPLE else "a"]
@@ -106,18 +120,18 @@ def format_triples(
     verb = np.full(rows, known + (len(columns) == 2)) if len(columns) < 3 else columns[1]
     target = np.full(rows, known + 1) if len(columns) == 1 else columns[-1]
     order = [columns[0], verb, target]
-    lines = _grouped(texts, order) if turtle else _lines(texts, order)
+    lines = _turtle_lines(texts, order) if turtle else _ntriples_lines(texts, order)
     return pa.concat_arrays([pa.array(header, pa.string()), lines]), left
 
 
-def _lines(texts: pa.StringArray, order: list[Places]) -> pa.StringArray:
-    """One line for each triple."""
+def _ntriples_lines(texts: pa.StringArray, order: list[Places]) -> pa.StringArray:
+    """One line for each triple; `order` has the places of subjects, predicates and objects in `texts`."""
     subjects, verbs, objects = (texts.take(wrap(np.ascontiguousarray(c))) for c in order)
     return pc.binary_join_element_wise(subjects, " ", verbs, " ", objects, " .\n", "")
 
 
-def _grouped(texts: pa.StringArray, order: list[Places]) -> pa.StringArray:
-    """Triples in Turtle: a subject once for those in a row that share it, with its predicate."""
+def _turtle_lines(texts: pa.StringArray, order: list[Places]) -> pa.StringArray:
+    """Lines of Turtle: triples in a row that share subject and predicate are written as one, with commas."""
     subjects, verbs, _ = order
     same = (subjects[1:] == subjects[:-1]) & (verbs[1:] == verbs[:-1])
     before, after = np.zeros(len(subjects), np.bool_), np.zeros(len(subjects), np.bool_)
@@ -130,7 +144,7 @@ def _grouped(texts: pa.StringArray, order: list[Places]) -> pa.StringArray:
 
 
 def _typed(texts: pa.StringArray, kinds: Bytes) -> pa.StringArray:
-    """Terms in the form of N-Triples, which has no bare numbers."""
+    """Terms as N-Triples writes them, which has no numbers and booleans without quotes."""
     for kind, name in _DATATYPES.items():
         mask = kinds == kind
         if mask.any():
@@ -140,8 +154,8 @@ def _typed(texts: pa.StringArray, kinds: Bytes) -> pa.StringArray:
 
 
 def _shortened(texts: pa.StringArray) -> tuple[list[str], pa.StringArray]:
-    """Lines that declare prefixes, and the texts with IRIs written by them."""
-    parts = pc.extract_regex(texts, _PARTS)
+    """The lines that declare prefixes, and the texts with IRIs written by these prefixes."""
+    parts = pc.extract_regex(texts, _SHORTENABLE)
     spaces, names = parts.field("space"), parts.field("name")
     counts = [(-c["counts"], c["values"]) for c in spaces.value_counts().to_pylist() if c["values"]]
     chosen = [space for count, space in sorted(counts)[:_MOST] if -count >= _FEWEST]
@@ -154,17 +168,20 @@ def _shortened(texts: pa.StringArray) -> tuple[list[str], pa.StringArray]:
     return header, pc.coalesce(short, texts)
 
 
-# ---- What RDF can say
+# ---- Which facts are triples
 
 
-def _sayable(
+def _expressible(
     dictionary: Dictionary,
     distinct: Ids,
     kinds: Bytes,
     texts: pa.StringArray,
     columns: Places,
 ) -> tuple[Places, Counter[str]]:
-    """The rows that are triples, and how many are not, by reason."""
+    """The facts that are triples, and how many are not, by reason.
+
+    `columns` has the places of the arguments among the `distinct` terms, whose kinds and texts are given.
+    """
     node = (kinds == Kind.IRI) | (kinds == Kind.BLANK)
     left: Counter[str] = Counter()
     tests = [(LITERAL_SUBJECT, node[columns[0]])]
@@ -183,7 +200,7 @@ def _sayable(
 def _good(
     dictionary: Dictionary, distinct: Ids, kinds: Bytes, texts: pa.StringArray
 ) -> npt.NDArray[np.bool_]:
-    """Which terms are terms of RDF; whoever made the others did not read them from a document."""
+    """Which terms are terms of RDF; others may come from programs and tables, which nobody checks."""
     good = np.ones(len(distinct), np.bool_)
     data, offsets = _buffers(texts)
     states = np.zeros(len(distinct), np.uint8)
@@ -201,7 +218,7 @@ def _good(
 
 
 def _is_good(constant: Constant, part: str) -> bool:
-    """Whether pyoxigraph takes an IRI, a label, a language or a datatype."""
+    """Whether pyoxigraph accepts an IRI, a label, a language or a datatype, which is given as `part`."""
     if constant.kind == Kind.BLANK and _LABEL.fullmatch(part):
         return True
     from modulog.formats.rdf_lines import is_term
@@ -211,6 +228,7 @@ def _is_good(constant: Constant, part: str) -> bool:
 
 
 def _buffers(texts: pa.StringArray) -> tuple[Bytes, Offsets]:
+    """The bytes of an array of texts, and the offsets of its texts in them."""
     _, places, content = texts.buffers()
     offsets = np.frombuffer(places, np.int32, len(texts) + 1, 4 * texts.offset).astype(np.int64)
     data = np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)

@@ -1,4 +1,8 @@
-"""Single rows of a CSV file in plain Python: the first ones, and those that an error is about."""
+"""The rows of CSV, one by one, in plain Python.
+
+They are needed for the first rows of a file, and for the message about a row that the fast reader has
+refused.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,10 @@ from modulog.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: its stretch of its block, how many lines come before it there, and its raw fields."""
+    """One row: where it starts and ends in its block, how many lines are before it there, and its fields.
+
+    The fields are bytes, with their quotes.
+    """
 
     start: int
     end: int
@@ -24,11 +31,12 @@ class Record:
 
     @property
     def blank(self) -> bool:
+        """Whether the row is an empty line."""
         return self.fields == (b"",)
 
 
 def records(block: bytes, delimiter: bytes) -> Iterator[Record]:
-    """The rows of a block, blank lines included; fields keep their quotes."""
+    """The rows of a block, empty lines included. A row may have several lines, if a field in quotes has."""
     field_end = re.compile(b"[" + re.escape(delimiter) + b"\n\r]")
     start = line = 0
     while start < len(block):
@@ -52,7 +60,7 @@ def records(block: bytes, delimiter: bytes) -> Iterator[Record]:
 
 
 def _after_quotes(block: bytes, at: int) -> int:
-    """The place behind the quote that closes a field."""
+    """The place behind the quote that closes a field whose text starts at `at`; the end if none does."""
     while True:
         at = block.find(b'"', at)
         if at < 0:
@@ -63,6 +71,7 @@ def _after_quotes(block: bytes, at: int) -> int:
 
 
 def _count_lines(data: bytes) -> int:
+    """The number of line breaks: LF, CR, or CR and LF together."""
     return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
@@ -78,7 +87,7 @@ def open_stream(path: str | os.PathLike[str]) -> pa.NativeFile:
 
 
 def count_lines_before(path: str | os.PathLike[str], offset: int) -> int:
-    """How many lines end before a place in the uncompressed file."""
+    """The number of line breaks before an offset of the uncompressed file."""
     lines, last = 0, b""
     with open_stream(path) as stream:
         while offset > 0:

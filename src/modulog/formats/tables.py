@@ -1,4 +1,4 @@
-"""Facts from values in memory: tuples, NumPy arrays, data frames, Arrow tables, and streams of them."""
+"""Read facts from values in memory: tuples, NumPy arrays, data frames, Arrow tables, streams of batches."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ import pyarrow as pa
 
 from modulog.errors import DataError
 from modulog.formats.columns import CHUNK, choose_columns, encode_batches
-from modulog.terms.arrow import wrap
-from modulog.terms.columns import encode_arrow, encode_integers, encode_texts
+from modulog.formats.keyed import Keyed
+from modulog.terms.decode import wrap
 from modulog.terms.dictionary import Dictionary, Ids
-from modulog.terms.python import constant
+from modulog.terms.encode import encode_arrow, encode_integers, encode_texts
+from modulog.terms.python_values import constant
 from modulog.wording import plural
 
 _ROWS = 1 << 16
+"""Tuples that are encoded at once."""
 _SOURCE = "facts"
+"""What errors call values in memory."""
 
 
 def read_table(
@@ -30,7 +33,7 @@ def read_table(
     arity: int | None = None,
     columns: Sequence[int | str] | None = None,
 ) -> Iterator[Ids]:
-    """Facts from Python values in chunks of numbers.
+    """Read Python values and yield facts in chunks of ids.
 
     Taken are iterables of tuples or lists, NumPy arrays (one or two dimensions, or with named fields), pandas
     and Polars frames and series, Arrow tables, batches, readers and arrays, and whatever offers an Arrow
@@ -40,6 +43,8 @@ def read_table(
     >>> [c.tolist() for c in read_table([("a", "b"), ("b", "c")], Dictionary())]
     [[[0, 1], [1, 2]]]
     """
+    if isinstance(data, Keyed):
+        return data.read(dictionary)
     if isinstance(data, (str, bytes, dict)):
         raise DataError(f"facts are an iterable of tuples or a table, not a {type(data).__name__}")
     held = _held_columns(data)
@@ -54,7 +59,7 @@ def read_table(
 
 
 def _held_columns(data: Any) -> tuple[list[Any], list[str] | None, int] | None:
-    """Columns, names and number of rows of a NumPy array or a pandas frame; None for other values."""
+    """Columns, names and the number of rows of a NumPy array or a pandas frame; None for other values."""
     if isinstance(data, np.ndarray):
         if data.dtype.names is not None and data.ndim == 1:
             return [data[name] for name in data.dtype.names], list(data.dtype.names), len(data)
@@ -79,6 +84,7 @@ def _read_columns(
     arity: int | None,
     columns: Sequence[int | str] | None,
 ) -> Iterator[Ids]:
+    """Yield the facts of columns of NumPy or pandas, `CHUNK` rows at a time."""
     chosen = choose_columns(names, len(held), arity, columns, _SOURCE)
     for start in range(0, rows, CHUNK):
         end = min(start + CHUNK, rows)
@@ -91,7 +97,10 @@ def _read_columns(
 
 
 def _encode_held(dictionary: Dictionary, column: Any, row: int) -> Ids:
-    """A piece of a column; what pandas calls missing is missing, but NaN in NumPy is a number."""
+    """The ids of a part of a column, whose first row has the number `row`.
+
+    What pandas calls missing is an error; NaN in an array of NumPy is a number.
+    """
     series = not isinstance(column, np.ndarray)
     if not series and column.dtype.kind == "i":
         return encode_integers(dictionary, column)
@@ -109,7 +118,7 @@ def _encode_held(dictionary: Dictionary, column: Any, row: int) -> Ids:
 
 
 def _reader(data: Any) -> pa.RecordBatchReader | None:
-    """The Arrow stream of a table or a series, None if the value is neither."""
+    """The stream of batches of a table or a series; None for other values."""
     if isinstance(data, pa.RecordBatchReader):
         return data
     if isinstance(data, pa.RecordBatch):
@@ -132,7 +141,7 @@ def _reader(data: Any) -> pa.RecordBatchReader | None:
 
 
 def _unreadable(frame: Any) -> str:
-    """The column of a Polars frame that has a type of Polars' own, as the beginning of a message."""
+    """The start of an error about a frame: the column that has a type which only Polars has."""
     for name, type_ in getattr(frame, "schema", {}).items():
         try:
             pa.RecordBatchReader.from_stream(frame.select(name))
@@ -147,6 +156,7 @@ def _read_reader(
     arity: int | None,
     columns: Sequence[int | str] | None,
 ) -> Iterator[Ids]:
+    """Yield the facts of a stream of batches."""
     names = reader.schema.names
     chosen = choose_columns(names, len(names), arity, columns, _SOURCE)
     yield from encode_batches(iter(reader), dictionary, chosen, _SOURCE)
@@ -155,6 +165,7 @@ def _read_reader(
 def _read_rows(
     rows: Iterator[Any], dictionary: Dictionary, arity: int | None, columns: Sequence[int | str] | None
 ) -> Iterator[Ids]:
+    """Yield the facts of tuples or lists. The first one says how many values each has."""
     first = next(rows, None)
     if first is None:
         return
@@ -175,6 +186,7 @@ def _read_rows(
 
 
 def _check_row(fact: Any, width: int | None, row: int) -> None:
+    """Raise an error unless this is a tuple or a list, and of this width if one is given."""
     if not isinstance(fact, (tuple, list)):
         hint = (
             f"; write ({fact!r},) for a fact with one argument" if isinstance(fact, (str, int, float)) else ""
@@ -187,7 +199,10 @@ def _check_row(fact: Any, width: int | None, row: int) -> None:
 
 
 def _encode_values(dictionary: Dictionary, values: Sequence[Any], row: int) -> Ids:
-    """The numbers of Python values; columns of strings or integers alone have a faster way."""
+    """The ids of Python values, the first of which is in row `row`.
+
+    All strings or all integers are encoded without a Python object for each.
+    """
     kinds = set(map(type, values))
     try:
         if kinds == {str}:
@@ -195,7 +210,7 @@ def _encode_values(dictionary: Dictionary, values: Sequence[Any], row: int) -> I
         if kinds == {int}:
             return encode_integers(dictionary, np.array(values, np.int64))
     except (UnicodeError, OverflowError):
-        pass  # the slow way below says which value is to blame
+        pass  # encoding them one by one, below, finds the value that is wrong
     constants = []
     for i, value in enumerate(values):
         try:
@@ -207,7 +222,7 @@ def _encode_values(dictionary: Dictionary, values: Sequence[Any], row: int) -> I
 
 @contextmanager
 def _naming(place: str) -> Iterator[None]:
-    """Say in which column an error was found."""
+    """Add the column to errors that are raised inside."""
     try:
         yield
     except DataError as error:

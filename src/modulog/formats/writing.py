@@ -1,8 +1,9 @@
-"""Facts into files: CSV and Parquet, by chunks, whole or not at all.
+"""Write facts to CSV and Parquet files.
 
-A file appears under its name only when it is complete. CSV holds strings, integers, decimals and IRIs such
-that they read back as what they were; other terms, and IRIs that contain the delimiter, are written in Turtle
-form in quotes, which reads back as a string, and a warning says so. Parquet holds every term.
+A file gets its name only when it is complete, so an error leaves no part of it. In CSV, strings, integers,
+decimals and IRIs are written such that they are read back as what they were. Other terms, and IRIs that
+contain the delimiter, are written in Turtle form in quotes, which is read back as a string; a warning says
+so. Parquet holds every term.
 """
 
 from __future__ import annotations
@@ -23,24 +24,26 @@ from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.formats.columns import CHUNK
 from modulog.formats.parquet import HOLDS
-from modulog.kernels.csv import write_rows
+from modulog.kernels.csv_fields import Fields, Keys, write_rows
 from modulog.kernels.strings import measure_texts
-from modulog.terms.arrow import column_field, to_arrow
 from modulog.terms.canonical import XSD
+from modulog.terms.constant import Constant, Kind
+from modulog.terms.decode import column_field, to_arrow
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, frozen
-from modulog.terms.model import Constant, Kind
 from modulog.terms.turtle import term_text
 from modulog.wording import plural
 
 _OTHER = np.ones(256, np.bool_)
+"""The kinds of terms that CSV has no form for."""
 _OTHER[[Kind.STRING, Kind.INTEGER, Kind.DECIMAL, Kind.IRI]] = False
 _ROWS = 1 << 16
+"""Rows of CSV that are formatted at once."""
 
 
 def write_csv(
     path: str | os.PathLike[str], chunks: Iterable[Ids], dictionary: Dictionary, *, delimiter: str = ","
 ) -> int:
-    """Write facts to a CSV file, compressed if its name ends in .gz; answers the number of rows."""
+    """Write facts to a CSV file, compressed if its name ends in .gz; returns the number of rows."""
     rows = lost = 0
     with replacing(path) as partial:
         compression = "gzip" if Path(path).suffix.lower() == ".gz" else None
@@ -66,10 +69,11 @@ def write_parquet(
     *,
     names: Sequence[str] | None = None,
 ) -> int:
-    """Write facts to a Parquet file; answers the number of rows.
+    """Write facts to a Parquet file; returns the number of rows.
 
-    The types of the columns follow from all the terms, so the chunks are read twice: an iterator that can be
-    read only once is kept in memory, as numbers; a function that gives the chunks anew is called twice.
+    The type of a column depends on all of its terms, so the chunks are read twice: once for the types, once
+    to write. `chunks` may be a function that gives them anew; an iterator, which can be read only once, is
+    kept in memory.
     """
     if not callable(chunks):
         kept = list(chunks) if isinstance(chunks, Iterator) else chunks
@@ -91,7 +95,7 @@ def write_parquet(
 
 
 def _kinds(chunks: Iterable[Ids], dictionary: Dictionary) -> list[set[int]] | None:
-    """The kinds of terms in each column; None if there is no chunk."""
+    """The kinds of terms that each column has; None if there is no chunk."""
     kinds: list[set[int]] | None = None
     for chunk in chunks:
         if kinds is None:
@@ -102,6 +106,7 @@ def _kinds(chunks: Iterable[Ids], dictionary: Dictionary) -> list[set[int]] | No
 
 
 def _schema(kinds: list[set[int]] | None, names: Sequence[str] | None) -> pa.Schema:
+    """The types of columns with these kinds of terms; a predicate without arguments has the column HOLDS."""
     if not kinds:
         if names and kinds is None:
             return pa.schema([column_field(name, ()) for name in names])
@@ -113,14 +118,18 @@ def _schema(kinds: list[set[int]] | None, names: Sequence[str] | None) -> pa.Sch
 
 
 def pieces(chunks: Iterable[Ids], rows: int) -> Iterator[Ids]:
-    """Chunks of at most so many rows."""
+    """Cut chunks into chunks of at most this many rows."""
     for chunk in chunks:
         for start in range(0, chunk.shape[1], rows):
             yield np.ascontiguousarray(chunk[:, start : start + rows], np.uint32)
 
 
 def format_rows(dictionary: Dictionary, ids: Ids, delimiter: int) -> tuple[Bytes, int]:
-    """Rows as bytes of CSV, and how many terms will read back as strings."""
+    """Rows of ids as bytes of CSV, and how many terms will be read back as strings.
+
+    A kernel writes the bytes; only terms for which CSV has no form are formatted in Python, each different
+    one once.
+    """
     kinds = dictionary.kinds(ids.reshape(-1)).reshape(ids.shape)
     other = _OTHER[kinds]
     places = np.zeros(ids.shape, np.int64)
@@ -129,18 +138,19 @@ def format_rows(dictionary: Dictionary, ids: Ids, delimiter: int) -> tuple[Bytes
         distinct, inverse = np.unique(ids[other], return_inverse=True)
         texts, offsets, quoted = _other_texts(dictionary.decode(distinct))
         places[other] = inverse
-    data, starts, all_kinds = dictionary.arrays()
+    data, starts, kinds_of_terms = dictionary.arrays()
     ends = np.empty(ids.size + 1, np.int64)
     # Every byte may be a quote that is doubled, and every field has quotes, angle brackets and a delimiter.
     size = 2 * measure_texts(starts, ids.reshape(-1), 0, ends) + 6 * ids.size + ids.shape[1]
     size += int(np.diff(offsets)[places[other]].sum()) if len(quoted) else 0
     out = np.empty(size, np.uint8)
-    written, lost = write_rows(frozen(data), starts, all_kinds, ids, delimiter, places, texts, offsets, out)
+    keys = Keys(frozen(data), starts, kinds_of_terms)
+    written, lost = write_rows(keys, Fields(places, texts, offsets), ids, delimiter, out)
     return out[:written], int(lost) + (int(quoted[places[other]].sum()) if len(quoted) else 0)
 
 
 def _other_texts(constants: list[Constant]) -> tuple[Bytes, Offsets, npt.NDArray[np.bool_]]:
-    """The fields for terms that CSV does not hold as such, and which of them are in quotes."""
+    """The fields of terms that CSV has no form for, as bytes with offsets, and which are in quotes."""
     fields = []
     for constant in constants:
         bare = constant.kind == Kind.TYPED and _reads_back(constant)
@@ -152,7 +162,7 @@ def _other_texts(constants: list[Constant]) -> tuple[Bytes, Offsets, npt.NDArray
 
 
 def _reads_back(constant: Constant) -> bool:
-    """Is this a number that is too long for its kind, but that a CSV file would give again?"""
+    """Whether this is a number too long for its kind, whose digits in CSV are read as the same term."""
     whole, point, fraction = constant.text.removeprefix("-").partition(".")
     if not whole.isdecimal() or not whole.isascii() or (len(whole) > 1 and whole[0] == "0"):
         return False
@@ -163,7 +173,10 @@ def _reads_back(constant: Constant) -> bool:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside the one that is meant; it takes its place at the end, or vanishes."""
+    """Give a temporary path in the same folder; at the end the file there gets the name `path`.
+
+    After an error it is deleted, and what was at `path` stays.
+    """
     path = Path(path)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
     try:

@@ -1,7 +1,7 @@
-"""How long kernels were compiled in this process, and a clock that leaves this time out.
+"""The time that this process has spent compiling kernels, and a clock that leaves it out.
 
-A kernel is compiled when it is first needed, and the result is kept on disk; so whatever rule happens to run first in a
-new installation would seem to take seconds. Statistics measure rules by `working_time`.
+A kernel is compiled when it is first needed, and the result is cached on disk. In a new installation the rule
+that happens to run first would seem to take seconds, so statistics measure rules by `working_time`.
 """
 
 from __future__ import annotations
@@ -11,19 +11,24 @@ from collections.abc import Callable
 from time import perf_counter
 
 NOTICE = "modulog: compiling kernels, once for each installation: 10 to 20 seconds in all"
+"""The message for users when the first kernel is compiled."""
 
 announce: Callable[[str], object] = lambda message: sys.stderr.write(message + "\n")  # noqa: E731
-"""Says the notice when the first kernel is compiled; programs with a terminal of their own may replace it."""
+"""Shows the notice; programs that control the terminal replace it."""
 
 
 class _CompileTime:
-    """Seconds spent compiling, counted while `depth` is above zero: compiling a kernel compiles those that it calls."""
+    """The seconds spent compiling.
+
+    Compiling a kernel compiles those that it calls: `depth` is how many are being compiled, and time is
+    counted while it is above zero.
+    """
 
     def __init__(self) -> None:
         self.seconds, self.depth, self.began = 0.0, 0, 0.0
 
     def start(self) -> None:
-        """Compiling begins."""
+        """Numba starts to compile a function."""
         if not self.depth:
             if not self.seconds:
                 announce(NOTICE)
@@ -31,7 +36,7 @@ class _CompileTime:
         self.depth += 1
 
     def stop(self) -> None:
-        """It ends."""
+        """Numba has compiled a function."""
         self.depth -= 1
         if not self.depth:
             self.seconds += perf_counter() - self.began
@@ -41,7 +46,7 @@ compile_time = _CompileTime()
 
 
 def working_time() -> float:
-    """Seconds on a clock that stands still while kernels are compiled.
+    """Seconds on a clock that stops while kernels are compiled.
 
     >>> began = working_time()
     >>> working_time() >= began

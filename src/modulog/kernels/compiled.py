@@ -1,9 +1,9 @@
-"""The decorator of all kernels: interpreted while there is little to do, then compiled once, and kept on disk.
+"""The decorator of all kernels: interpreted while there is little to do, then compiled and cached on disk.
 
-Compiling a kernel takes Numba 0.1 to 1 s, and a first answer needs some fifty of them, while a loop over a handful of facts
-takes Python milliseconds. So a kernel that has never been compiled in this installation runs as the plain Python function
-that it is, as long as its arrays are short and all such runs together have not taken a second. Compiled code is the same function,
-without the interpreter lock.
+Compiling a kernel takes Numba 0.1 to 1 s, and a first answer needs about fifty kernels, while Python runs a
+loop over a handful of facts in milliseconds. So a kernel that has never been compiled in this installation
+runs as plain Python as long as its arrays are short and all such runs together have not taken a second.
+Compiled code is the same function, without the interpreter lock.
 """
 
 from __future__ import annotations
@@ -26,54 +26,60 @@ Function = TypeVar("Function", bound=Callable[..., object])
 types: Any = untyped_types
 
 OPTIONS: dict[str, object] = {"nopython": True, "nogil": True, "boundscheck": None}
+"""Numba's options for all kernels."""
 
 
 class Interpreting:
-    """When kernels are interpreted: below so many entries of all arrays of a call, and for so many seconds in all."""
+    """When kernels are interpreted: below this many entries of all arrays of a call, for this many seconds.
 
-    entries = 2048  # the longest calls, quadratic in this, take about a second
+    `seconds` is what is left of them.
+    """
+
+    entries = 2048  # a call whose work is quadratic in this takes about a second
     seconds = 1.0  # what compiling two or three kernels takes
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A compiled function that has one signature for integers of all widths, and for constants and variables.
+    """A compiled function with one signature for integers of all widths.
 
-    Numba would compile a function again for each combination: `unite(row, 0, …)`, `unite(row, n, …)`, and n of 32 and of 64 bits.
+    Numba would compile a function again for every combination of types: a constant or a variable, 32 or 64
+    bits.
     """
 
     def compile(self, sig: Any) -> Any:
-        """The entry point for a signature, from the disk or compiled now."""
+        """The entry point for a signature, from the cache on disk or compiled now."""
         args, returned = sigutils.normalize_signature(sig)
         assert returned is None
         return super().compile(tuple(map(_widened, args)))
 
 
 class NewKernel(Kernel):
-    """A kernel that has not been compiled in this installation; it becomes a `Kernel` when there is much to do."""
+    """A kernel that is not compiled in this installation; it becomes a `Kernel` when there is much to do."""
 
     def __call__(self, *args: Any) -> Any:
-        """Run as Python if that takes less time than compiling."""
+        """Run as Python if that takes less time than compiling; otherwise become a `Kernel`."""
         if Interpreting.seconds > 0 and not _is_cached(self) and _entries(args) <= Interpreting.entries:
             began = perf_counter()
             with np.errstate(all="ignore"):
                 result = self.py_func(*args)
             Interpreting.seconds -= perf_counter() - began
             return result
-        self.__class__ = Kernel  # which is called without this detour
+        self.__class__ = Kernel  # whose calls do not come through here
         return self(*args)
 
 
 def kernel(function: Function) -> Function:
-    """Make a kernel of a function of arrays and numbers; its types are those of the first call."""
+    """Make a kernel of a function of arrays and numbers; the types are those of its first call."""
     return _made(function, OPTIONS)
 
 
 def inlined(function: Function) -> Function:
-    """As `kernel`, for a few lines that become a part of each kernel that calls them."""
+    """As `kernel`, for a few lines that are compiled into each kernel that calls them."""
     return _made(function, {**OPTIONS, "inline": "always"})
 
 
 def _made(function: Function, options: dict[str, object]) -> Function:
+    """A kernel with these options of Numba."""
     if config.DISABLE_JIT:
         return function
     made = NewKernel(py_func=function, targetoptions=dict(options))
@@ -82,7 +88,7 @@ def _made(function: Function, options: dict[str, object]) -> Function:
 
 
 def _widened(kind: Any) -> Any:
-    """The type that stands for a type of an argument: 64 bits for integers that fit."""
+    """The type that is compiled for a type of an argument: 64 bits for all integers that fit."""
     kind = types.unliteral(kind)
     if isinstance(kind, types.Integer) and (kind.signed or kind.bitwidth < 64):
         return types.int64
@@ -90,12 +96,12 @@ def _widened(kind: Any) -> Any:
 
 
 def _entries(args: tuple[Any, ...]) -> int:
-    """How many entries the arrays of a call have."""
+    """How many entries the arrays of a call have; those in tuples are not counted."""
     return sum(arg.size for arg in args if isinstance(arg, np.ndarray))
 
 
 def _is_cached(made: NewKernel) -> bool:
-    """Whether some compiled form of a kernel is on disk, for then it is there in milliseconds."""
+    """Whether a compiled form of a kernel is on disk, so that it can be loaded in milliseconds."""
     return made.__qualname__ in _cached(made._cache.cache_path, made.__module__)
 
 
@@ -110,14 +116,14 @@ def _cached(folder: str, module: str) -> frozenset[str]:
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Counts the time that Numba takes to compile."""
+    """Counts the time that Numba spends compiling."""
 
     def on_start(self, event: Any) -> None:
-        """A function, a kernel or one that a kernel calls, is about to be compiled."""
+        """Numba starts to compile a function: a kernel, or one that a kernel calls."""
         compile_time.start()
 
     def on_end(self, event: Any) -> None:
-        """It has been compiled."""
+        """Numba has compiled it."""
         compile_time.stop()
 
 

@@ -1,6 +1,7 @@
-"""Literals of N-Triples as keys: escapes resolved, the language or the datatype in front.
+"""Literals of N-Triples as keys: escapes are resolved, and the language or the datatype stands in front.
 
-Covers what is frequent. A literal that is none of it (a double, a number to be made canonical, an odd tag) stays AWKWARD.
+This covers the common forms. Any other literal (a double, a number that is not canonical, an unusual tag)
+stays AWKWARD, and pyoxigraph reads it. Every kernel is one pass, O(bytes).
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ for _letter, _meant in zip(b"tbnrf\"'\\", b"\t\b\n\r\f\"'\\", strict=True):
 
 
 @kernel
-def _is(data: Any, start: int, end: int, text: Any) -> bool:
+def _equals(data: Any, start: int, end: int, text: Any) -> bool:
+    """Whether a part of the data is this text."""
     if end - start != len(text):
         return False
     for i in range(len(text)):
@@ -45,6 +47,7 @@ def _is(data: Any, start: int, end: int, text: Any) -> bool:
 
 @kernel
 def _copy(data: Any, start: int, end: int, out: Any, at: int) -> int:
+    """Copy a part of the data; returns the place behind the copy."""
     for i in range(start, end):
         out[at + i - start] = data[i]
     return at + end - start
@@ -52,7 +55,7 @@ def _copy(data: Any, start: int, end: int, out: Any, at: int) -> int:
 
 @kernel
 def _write_character(code: int, out: Any, at: int) -> int:
-    """Write a character in UTF-8; answers the place behind it."""
+    """Write a character in UTF-8; returns the place behind it."""
     if code < 0x80:
         out[at] = code
         return at + 1
@@ -66,7 +69,7 @@ def _write_character(code: int, out: Any, at: int) -> int:
 
 @kernel
 def _unescape(data: Any, start: int, end: int, out: Any, at: int) -> int:
-    """Write a text with its escapes resolved; answers the place behind it, -1 if one stands for no character."""
+    """Write a text with its escapes resolved; returns the place behind it, -1 if one is no character."""
     i = start
     while i < end:
         byte = data[i]
@@ -95,7 +98,7 @@ def _unescape(data: Any, start: int, end: int, out: Any, at: int) -> int:
 
 @kernel
 def _is_simple_tag(data: Any, start: int, end: int) -> bool:
-    """Is this a language of two or three letters, perhaps with a country of two or a script of four?"""
+    """Whether this is a language of two or three letters, perhaps with a country or a script."""
     head = 0
     while start + head < end and data[start + head] != _MINUS:
         head += 1
@@ -111,7 +114,7 @@ def _is_simple_tag(data: Any, start: int, end: int) -> bool:
 
 @kernel
 def _number_kind(data: Any, start: int, end: int) -> int:
-    """INTEGER or DECIMAL for the canonical text of a number that surely fits, else AWKWARD."""
+    """INTEGER or DECIMAL for a canonical text of a number that surely fits its kind, else AWKWARD."""
     at = start + (start < end and data[start] == _MINUS)
     first, point = at, -1
     while at < end:
@@ -134,29 +137,32 @@ def _number_kind(data: Any, start: int, end: int) -> int:
 
 @kernel
 def _typed_kind(data: Any, text: int, text_end: int, name: int, name_end: int) -> int:
-    """The kind of a literal by its datatype; AWKWARD if others must make it canonical."""
+    """The kind of a literal with a datatype; AWKWARD if its text may not be canonical."""
     space = name + len(_XSD)
-    if space > name_end or not _is(data, name, space, _XSD):
+    if space > name_end or not _equals(data, name, space, _XSD):
         space = name + len(_RDF)
-        return AWKWARD if space <= name_end and _is(data, name, space, _RDF) else TYPED
-    if _is(data, space, name_end, _STRING_NAME):
+        return AWKWARD if space <= name_end and _equals(data, name, space, _RDF) else TYPED
+    if _equals(data, space, name_end, _STRING_NAME):
         return STRING
-    if _is(data, space, name_end, _INTEGER_NAME):
+    if _equals(data, space, name_end, _INTEGER_NAME):
         return INTEGER if _number_kind(data, text, text_end) == INTEGER else AWKWARD
-    if _is(data, space, name_end, _DECIMAL_NAME):
+    if _equals(data, space, name_end, _DECIMAL_NAME):
         return DECIMAL if _number_kind(data, text, text_end) == DECIMAL else AWKWARD
-    if _is(data, space, name_end, _BOOLEAN_NAME):
-        good = _is(data, text, text_end, _TRUE) or _is(data, text, text_end, _FALSE)
+    if _equals(data, space, name_end, _BOOLEAN_NAME):
+        good = _equals(data, text, text_end, _TRUE) or _equals(data, text, text_end, _FALSE)
         return BOOLEAN if good else AWKWARD
     for known in (_DATE_NAME, _MOMENT_NAME, _URI_NAME):
-        if _is(data, space, name_end, known):
+        if _equals(data, space, name_end, known):
             return TYPED
     return AWKWARD
 
 
 @kernel
-def _settle(data: Any, start: int, end: int, out: Any, at: int) -> tuple[int, int]:
-    """Write the key of a literal without its kind; answers the place behind it and the kind, AWKWARD if it is for others."""
+def _write_key(data: Any, start: int, end: int, out: Any, at: int) -> tuple[int, int]:
+    """Write the key of a literal, but for its kind; returns the place behind it and the kind.
+
+    The kind is AWKWARD, and nothing is written, if this is not one of the common forms.
+    """
     quote = end - 1
     while data[quote] != _QUOTE:
         quote -= 1
@@ -169,7 +175,7 @@ def _settle(data: Any, start: int, end: int, out: Any, at: int) -> tuple[int, in
     elif behind < end:
         name = behind + 2
         if data[behind] != _CARET or data[name - 1] != _CARET or data[name] != 60:
-            return at, AWKWARD  # with blanks between
+            return at, AWKWARD  # there are blanks in between
         if iri_end(data, name, end)[1]:
             return at, AWKWARD
         qualifier, qualifier_end = name + 1, end - 1
@@ -189,14 +195,18 @@ def _settle(data: Any, start: int, end: int, out: Any, at: int) -> tuple[int, in
 
 
 @kernel
-def settle_literals(data: Any, rows: Any, starts: Any, ends: Any, kinds: Any, out: Any) -> int:
-    """Give these rows their kinds and their stretches, written to `out`, which lies behind `data`; answers the bytes written."""
+def read_literals(data: Any, rows: Any, starts: Any, ends: Any, kinds: Any, out: Any) -> int:
+    """Give the literals in these rows their kinds and keys; returns how many bytes were written.
+
+    The keys are written to `out`, and `starts` and `ends` of the rows are set as if `out` were appended to
+    `data`. Literals that stay AWKWARD, and other terms, are left alone.
+    """
     at, size = 0, len(data)
     for j in range(len(rows)):
         i = rows[j]
         if data[starts[i]] == _QUOTE:
             begin = at
-            at, kind = _settle(data, starts[i], ends[i], out, at)
+            at, kind = _write_key(data, starts[i], ends[i], out, at)
             if kind != AWKWARD:
                 kinds[i], starts[i], ends[i] = kind, size + begin, size + at
     return at

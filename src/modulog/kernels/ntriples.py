@@ -1,8 +1,11 @@
-"""Lines of N-Triples and N-Quads: where their terms are, and keys as bytes.
+"""Lines of N-Triples and N-Quads: find the terms of a line, and check them against the grammar.
 
-A line is split into stretches of the buffer that it lies in. Kinds are those of terms; a literal with an escape, a
-language or a datatype, and an IRI or a label that needs a closer look, is AWKWARD and keeps its whole stretch, quotes or
-brackets included, for others to read. The grammar is https://www.w3.org/TR/n-triples/.
+A term is a part of the buffer of its line, given by start and end, with the kind of the term. A literal with
+an escape, a language or a datatype, and an IRI or a label that needs a closer look, has the kind AWKWARD and
+keeps its quotes or brackets; `literals.py` or pyoxigraph read it. The grammar is
+https://www.w3.org/TR/n-triples/. Every kernel is one pass, O(bytes).
+
+Functions that read a term return the place behind it, or -1 if there is no term of the kind.
 """
 
 from __future__ import annotations
@@ -14,9 +17,13 @@ import numpy as np
 from modulog.kernels.compiled import kernel
 
 AWKWARD, STRING, IRI, BLANK, NOTHING = 0, 1, 6, 7, 255
+"""The kinds of terms; NOTHING is the default graph."""
 GOOD, EMPTY = 0, 1
+"""What a line is; other numbers say which of its parts is wrong."""
 DOUBTFUL, BAD = 1, 2
+"""What `check_iris` says of an IRI that must be looked at, or is wrong."""
 BAD_SUBJECT, BAD_PREDICATE, BAD_OBJECT, BAD_GRAPH, BAD_END = 2, 3, 4, 5, 6
+"""Which part of a line is wrong."""
 
 _TAB, _LF, _CR, _SPACE, _QUOTE, _HASH, _PERCENT, _PLUS, _MINUS = 9, 10, 13, 32, 34, 35, 37, 43, 45
 _POINT, _SLASH, _COLON, _LESS, _GREATER, _QUESTION, _AT = 46, 47, 58, 60, 62, 63, 64
@@ -38,11 +45,13 @@ _TAG[_MINUS] = True
 _SCHEME = _TAG.copy()
 _SCHEME[[_PLUS, _POINT]] = True
 _IN_IRI = _TAG.copy()
+"""The ASCII characters that may stand anywhere in an IRI behind its scheme."""
 _IN_IRI[np.frombuffer(b"._~!$&'()*+,;=:@/?", np.uint8)] = True
 
 
 @kernel
 def _skip(data: Any, at: int, end: int) -> int:
+    """The first place from `at` on that is neither a space nor a tab."""
     while at < end and (data[at] == _SPACE or data[at] == _TAB):
         at += 1
     return at
@@ -50,7 +59,7 @@ def _skip(data: Any, at: int, end: int) -> int:
 
 @kernel
 def _escape_end(data: Any, at: int, end: int, text: bool) -> int:
-    """The place behind an escape that starts at a backslash, -1 if it is none."""
+    """The place behind an escape, which starts with a backslash, -1 if it is none that a text or IRI has."""
     if at + 1 >= end:
         return -1
     letter = data[at + 1]
@@ -67,7 +76,7 @@ def _escape_end(data: Any, at: int, end: int, text: bool) -> int:
 
 @kernel
 def _iri_character(data: Any, at: int, end: int) -> int:
-    """The bytes of a character beyond ASCII that every part of an IRI may have, 0 if it is another."""
+    """The bytes of a character beyond ASCII that every part of an IRI may have; 0 if it is another."""
     first: Any = np.int64(data[at])
     size = 2 if first < 0xE0 else (3 if first < 0xF0 else 4)
     if at + size > end:
@@ -84,7 +93,7 @@ def _iri_character(data: Any, at: int, end: int) -> int:
 
 @kernel
 def _authority(data: Any, at: int, end: int) -> tuple[int, bool]:
-    """The place behind the host and the port of an IRI, and whether they need a closer look."""
+    """The place behind host and port of an IRI, and whether they need a closer look."""
     port, odd = False, False
     while at < end:
         byte = data[at]
@@ -98,7 +107,10 @@ def _authority(data: Any, at: int, end: int) -> tuple[int, bool]:
 
 @kernel
 def iri_end(data: Any, at: int, end: int) -> tuple[int, bool]:
-    """The place behind `<…>`, -1 if it is no IRI, and whether it needs a closer look: an escape, odd characters."""
+    """The place behind `<…>`, -1 if it is no IRI, and whether it needs a closer look.
+
+    It does if it has an escape, or characters whose place in an IRI is restricted.
+    """
     at += 1
     if at >= end or (not _LETTER[data[at]] and data[at] != _BACKSLASH):
         return -1, False
@@ -141,7 +153,10 @@ def iri_end(data: Any, at: int, end: int) -> tuple[int, bool]:
 
 @kernel
 def _blank(data: Any, at: int, end: int) -> tuple[int, bool]:
-    """The place behind `_:label`, -1 if it is none, and whether it is beyond ASCII; a point at the end is not part of it."""
+    """The place behind `_:label`, -1 if it is none, and whether it has characters beyond ASCII.
+
+    A point at the end is not part of the label.
+    """
     if at + 2 >= end or data[at + 1] != _COLON or not _LABEL_START[data[at + 2]]:
         return -1, False
     odd = data[at + 2] >= 128
@@ -156,7 +171,7 @@ def _blank(data: Any, at: int, end: int) -> tuple[int, bool]:
 
 @kernel
 def _tag_end(data: Any, at: int, end: int) -> int:
-    """The place behind what could be a language tag, -1 if it is none: a letter, then letters, digits and inner hyphens."""
+    """The place behind a language tag (a letter, then letters, digits, inner hyphens), -1 if it is none."""
     if at >= end or not _LETTER[data[at]]:
         return -1
     while at < end and _TAG[data[at]]:
@@ -199,7 +214,10 @@ def _literal(data: Any, at: int, end: int) -> tuple[int, bool]:
 
 @kernel
 def _term(data: Any, at: int, end: int, blank: bool, literal: bool) -> tuple[int, int, int, int]:
-    """The place behind a term (-1 if there is none), its kind and its stretch."""
+    """The place behind a term, -1 if there is none, then its kind, start and end.
+
+    `blank` and `literal` say whether it may be a blank node or a literal.
+    """
     if at >= end:
         return -1, 0, 0, 0
     byte = data[at]
@@ -225,7 +243,11 @@ def _term(data: Any, at: int, end: int, blank: bool, literal: bool) -> tuple[int
 def split_line(
     data: Any, at: int, end: int, quads: bool, row: int, starts: Any, ends: Any, kinds: Any
 ) -> int:
-    """Fill one column of `starts`, `ends` and `kinds` (subject, predicate, object, graph); answers what the line is."""
+    """Find the terms of a line: column `row` of `starts`, `ends` and `kinds` gets an entry for each of them.
+
+    These are subject, predicate, object, and for `quads` the graph. Returns what the line is: GOOD, EMPTY or
+    which part is wrong.
+    """
     at = _skip(data, at, end)
     if at == end or data[at] == _HASH:
         return EMPTY
@@ -252,11 +274,14 @@ def split_line(
 
 @kernel
 def find_lines(data: Any, offsets: Any) -> int:
-    """Fill `offsets` with where lines start and the last one ends, newlines belonging to them; answers how many there are."""
+    """Fill `offsets` with where each line starts and the last one ends; returns how many lines there are.
+
+    A line ends with LF, CR, or CR and LF, which belong to it.
+    """
     count, size = 0, len(data)
     offsets[0] = 0
     for i in range(size):
-        if data[i] == _LF or data[i] == _CR:
+        if data[i] == _LF or (data[i] == _CR and (i + 1 == size or data[i + 1] != _LF)):
             count += 1
             offsets[count] = i + 1
     if offsets[count] < size:
@@ -267,11 +292,16 @@ def find_lines(data: Any, offsets: Any) -> int:
 
 @kernel
 def split_lines(data: Any, offsets: Any, quads: bool, starts: Any, ends: Any, kinds: Any, states: Any) -> int:
-    """Split every line `data[offsets[i]:offsets[i + 1]]`, perhaps with its newline; answers how many are bad."""
+    """Find the terms of every line `data[offsets[i]:offsets[i + 1]]`, with or without its line break.
+
+    `states` gets what each line is; returns how many are bad.
+    """
     bad = 0
     for i in range(len(states)):
         end = offsets[i + 1]
-        if end > offsets[i] and (data[end - 1] == _LF or data[end - 1] == _CR):
+        if end > offsets[i] and data[end - 1] == _LF:
+            end -= 1
+        if end > offsets[i] and data[end - 1] == _CR:
             end -= 1
         state = split_line(data, offsets[i], end, quads, i, starts, ends, kinds)
         states[i] = state
@@ -281,7 +311,10 @@ def split_lines(data: Any, offsets: Any, quads: bool, starts: Any, ends: Any, ki
 
 @kernel
 def check_iris(data: Any, offsets: Any, kinds: Any, states: Any) -> None:
-    """Fill `states` for the texts that are IRIs in brackets: 0 for a good one, DOUBTFUL for one to look at, else BAD."""
+    """Fill `states` for those texts that are IRIs in brackets: 0 if good, DOUBTFUL, or BAD.
+
+    Text i is `data[offsets[i]:offsets[i + 1]]`.
+    """
     for i in range(len(kinds)):
         if kinds[i] == IRI:
             after, odd = iri_end(data, offsets[i], offsets[i + 1])
@@ -290,7 +323,7 @@ def check_iris(data: Any, offsets: Any, kinds: Any, states: Any) -> None:
 
 @kernel
 def measure_keys(starts: Any, ends: Any, offsets: Any) -> int:
-    """Fill `offsets` with running lengths of the keys of texts: a byte more than each text; answers the total."""
+    """Fill `offsets` with those of the keys of texts, a byte longer each; returns the length of all."""
     total = 0
     offsets[0] = 0
     for i in range(len(starts)):
@@ -301,7 +334,7 @@ def measure_keys(starts: Any, ends: Any, offsets: Any) -> int:
 
 @kernel
 def write_keys(data: Any, starts: Any, ends: Any, kinds: Any, out: Any) -> None:
-    """Write the kind and the text of every stretch, one after the other."""
+    """Write the key of every term, its kind and its text, one after the other."""
     at = 0
     for i in range(len(starts)):
         out[at] = kinds[i]
@@ -313,7 +346,10 @@ def write_keys(data: Any, starts: Any, ends: Any, kinds: Any, out: Any) -> None:
 
 @kernel
 def check_fields(data: Any, offsets: Any, delimiter: int, widths: Any) -> None:
-    """Fill `widths` with the number of fields of each line of a CSV file: 0 if it is empty, -1 if a quote stays open."""
+    """Fill `widths` with the number of fields of each line of a CSV file.
+
+    It is 0 for an empty line, -1 if a quote stays open.
+    """
     for i in range(len(widths)):
         at, end = offsets[i], offsets[i + 1]
         if at == end:

@@ -1,4 +1,4 @@
-"""Numbers and their texts: integers to text and back, and the values of numeric terms."""
+"""Numbers and their texts: integers to text and back, and the values of terms that are numbers."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from modulog.kernels.compiled import kernel
 from modulog.kernels.strings import AHEAD, prefetch
 
 INTEGER, DECIMAL, DOUBLE = 2, 3, 4
+"""The kinds of terms."""
 LONGEST_INTEGER = 20
-_DIGITS_EXACT = 15  # so many decimal digits always fit a double
+"""The most bytes of the text of an integer."""
+_DIGITS_EXACT = 15
+"""So many decimal digits always fit a double exactly."""
 _POWERS = 10.0 ** np.arange(23)
+"""The powers of ten that are doubles exactly."""
 
 
 @kernel
 def format_integers(values: Any, out: Any, offsets: Any) -> int:
-    """Write integers of 64 bits one after the other, `offsets` between them; answers the bytes written."""
+    """Write the texts of integers one after the other, with `offsets` between them; returns their length."""
     digits = np.empty(LONGEST_INTEGER, np.uint8)
     at = 0
     offsets[0] = 0
     for i in range(len(values)):
         value = np.int64(values[i])
-        # The negative numbers reach one further than the positive ones, so digits are taken from those.
+        # Digits are taken from the negative number: the least integer has no positive counterpart.
         rest: Any = value if value < 0 else -value
         count = 0
         while True:
@@ -45,7 +49,7 @@ def format_integers(values: Any, out: Any, offsets: Any) -> int:
 
 @kernel
 def parse_integer(keys: Any, start: int, end: int) -> Any:
-    """The value of a canonical integer of 64 bits."""
+    """The value of the canonical text of an integer of 64 bits."""
     negative = keys[start] == 45
     value = np.int64(0)
     for i in range(start + 1 if negative else start, end):
@@ -55,7 +59,7 @@ def parse_integer(keys: Any, start: int, end: int) -> Any:
 
 @kernel
 def parse_integers(keys: Any, offsets: Any, ids: Any, out: Any) -> None:
-    """Fill `out` with the values of terms that are integers."""
+    """Fill `out` with the values of terms that are integers. O(bytes of the texts)."""
     last = len(ids) - 1
     for i in range(len(ids)):
         prefetch(offsets, np.int64(ids[min(i + 2 * AHEAD, last)]))
@@ -68,10 +72,10 @@ def parse_integers(keys: Any, offsets: Any, ids: Any, out: Any) -> None:
 def parse_numbers(
     keys: Any, offsets: Any, kinds: Any, first: int, integers: Any, doubles: Any, exact: Any, known: Any
 ) -> None:
-    """Fill the values of the terms from `first` on that are integers, or short enough decimals and doubles.
+    """Fill the values of the terms from `first` on that are integers, or short decimals and doubles.
 
-    `doubles` is the nearest double, `exact` says that it is the value itself, `known` that the term was done
-    here. The last four begin with the term `first`.
+    `doubles` gets the nearest double, `exact` whether it is the value itself, `known` whether the term was
+    read here. Entry i of these four arrays is that of the term `first + i`. O(bytes of the texts).
     """
     for i in range(len(known)):
         term = first + i
@@ -87,7 +91,10 @@ def parse_numbers(
 
 @kernel
 def _parse_fraction(keys: Any, start: int, end: int, term: int, doubles: Any, exact: Any, known: Any) -> None:
-    """A numeral with a point, perhaps an exponent, if one operation gives the nearest double."""
+    """Read a decimal or a double if one multiplication or division gives the nearest double.
+
+    It does if the digits and the power of ten are doubles exactly (Clinger 1990).
+    """
     negative = keys[start] == 45
     at = start + 1 if negative else start
     number, digits, scale, after = np.int64(0), 0, 0, False

@@ -1,4 +1,4 @@
-"""Columns of ids to words and back."""
+"""Columns of ids to words and back. Every kernel is one pass for each column, O(rows)."""
 
 from __future__ import annotations
 
@@ -11,32 +11,46 @@ from modulog.kernels.types import Columns, Integers, Words
 @kernel
 def pack(columns: Columns, order: Integers) -> Words:
     """The words of the facts whose argument j is column order[j]; an empty order gives one zero word."""
-    n = columns.shape[1]
-    words = np.zeros((max(1, (len(order) + 1) // 2), n), np.int64)
-    for w in range(len(order) // 2):
-        upper, lower, packed = columns[order[2 * w]], columns[order[2 * w + 1]], words[w]
-        for i in range(n):
-            packed[i] = (int(upper[i]) << 32) | int(lower[i])
-    if len(order) % 2 == 1:
-        last, packed = columns[order[-1]], words[len(order) // 2]
-        for i in range(n):
-            packed[i] = int(last[i]) << 32
+    words = np.empty((max(1, (len(order) + 1) // 2), columns.shape[1]), np.int64)
+    pack_into(columns, order, 0, columns.shape[1], words)
     return words
 
 
 @kernel
+def pack_into(columns: Columns, order: Integers, start: int, stop: int, words: Words) -> None:
+    """Write the words of the facts start to stop."""
+    for w in range(len(order) // 2):
+        upper, lower, packed = columns[order[2 * w]], columns[order[2 * w + 1]], words[w]
+        for i in range(start, stop):
+            packed[i] = (int(upper[i]) << 32) | int(lower[i])
+    if len(order) % 2 == 1:
+        last, packed = columns[order[-1]], words[len(order) // 2]
+        for i in range(start, stop):
+            packed[i] = int(last[i]) << 32
+    if len(order) == 0:
+        words[0, start:stop] = 0
+
+
+@kernel
 def unpack(words: Words, places: Integers, start: int, stop: int) -> Columns:
-    """Columns of the arguments at the given places, for facts start to stop."""
+    """The arguments at some places of the facts from `start` to `stop`, a column for each place."""
     columns = np.empty((len(places), stop - start), np.int32)
+    unpack_into(words, places, start, stop, columns, 0)
+    return columns
+
+
+@kernel
+def unpack_into(words: Words, places: Integers, start: int, stop: int, columns: Columns, at: int) -> None:
+    """Write the arguments of facts start to stop into the columns, from a place on."""
+    shift = at - start
     for j in range(len(places)):
         word, column = words[places[j] // 2], columns[j]
         if places[j] % 2 == 0:
             for i in range(start, stop):
-                column[i - start] = np.int32(word[i] >> 32)
+                column[i + shift] = np.int32(word[i] >> 32)
         else:
             for i in range(start, stop):
-                column[i - start] = np.int32(word[i] & 0xFFFFFFFF)
-    return columns
+                column[i + shift] = np.int32(word[i] & 0xFFFFFFFF)
 
 
 @kernel
@@ -55,7 +69,7 @@ def ranges(columns: Columns) -> tuple[Integers, Integers]:
 
 @kernel
 def select(columns: Columns, keep: Integers, mask: np.ndarray) -> Columns:
-    """The columns keep[0], keep[1], … of the rows that the mask marks."""
+    """The columns keep[0], keep[1], … of the rows that the mask has."""
     n = 0
     for i in range(len(mask)):
         n += mask[i]
@@ -71,7 +85,7 @@ def select(columns: Columns, keep: Integers, mask: np.ndarray) -> Columns:
 
 @kernel
 def select_words(words: Words, mask: np.ndarray) -> Words:
-    """The facts that the mask marks."""
+    """The facts that the mask has."""
     n = 0
     for i in range(len(mask)):
         n += mask[i]

@@ -1,9 +1,13 @@
-"""Texts in byte buffers: hashing, the hash table of the dictionary, gathering, comparing.
+"""Texts in byte buffers: hashing, the hash table of a dictionary, copying, comparing.
 
-A text is a stretch `data[start:end]` of UTF-8 with a kind, one byte. The dictionary keeps its keys (kind
-byte, then text) in one buffer; `offsets[i]:offsets[i + 1]` is the key of the term i. A slot of the hash table
-is `hash << 32 | id + 1`, 0 if it is free: a table grows without looking at a text. Every function also runs
-as plain Python.
+A text is a part `data[start:end]` of a buffer, in UTF-8, with a kind, one byte. The dictionary has its keys
+(kind, then text) in one buffer; `keys[offsets[i]:offsets[i + 1]]` is the key of the term i. A slot of the
+hash table is `hash << 32 | id + 1`, or 0 if it is free, so that a table grows without looking at texts. A
+lookup starts at the place that the upper bits of the hash give, and goes on to the next slots until it finds
+the text or a free one.
+
+A lookup waits for memory at three places: the slot, the offset, the key. So the kernels ask for those of the
+next rows ahead (`prefetch`). Every function also runs as plain Python.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ cgutils: Any = untyped_cgutils
 
 
 def intrinsic(function: Any) -> Any:
-    """Numba's decorator, which has no types."""
+    """Numba's decorator of this name, which has no types."""
     return untyped_intrinsic(function)
 
 
@@ -38,11 +42,14 @@ def _load64(data: Any, index: Any) -> int:
 
 
 def prefetch(data: Any, index: Any) -> None:
-    """Ask for `data[index]` to be brought near, without waiting for it."""
+    """Ask the processor to bring `data[index]` into its cache, without waiting for it.
+
+    Does nothing in Python.
+    """
 
 
 def _loader(bits: int) -> Any:
-    """What `_load32` and `_load64` are in compiled code: one load of so many bits."""
+    """The compiled form of `_load32` and `_load64`: one load of so many bits."""
 
     @intrinsic
     def load(typing_context: Any, data: Any, index: Any) -> Any:
@@ -59,7 +66,7 @@ def _loader(bits: int) -> Any:
 
 @intrinsic
 def _prefetch_intrinsic(typing_context: Any, data: Any, index: Any) -> Any:
-    """What `prefetch` is in compiled code."""
+    """The compiled form of `prefetch`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -79,19 +86,20 @@ overload(_load32, inline="always")(lambda data, index: lambda data, index: _load
 overload(_load64, inline="always")(lambda data, index: lambda data, index: _load64_intrinsic(data, index))
 overload(prefetch, inline="always")(lambda data, index: lambda data, index: _prefetch_intrinsic(data, index))
 
-AHEAD = 8  # rows between the steps of a lookup: enough of them wait for memory at the same time
+AHEAD = 8
+"""Rows between the steps of a lookup: enough for many of them to wait for memory at the same time."""
 
 
 @inlined
 def _mix(state: Any, word: Any) -> Any:
-    """One round: both arguments below 2**32, as is the result; the product stays below 2**63."""
+    """One round of the hash: both arguments and the result are below 2^32, the product below 2^63."""
     product = (state ^ word) * 0x7FEB352D
     return (product ^ (product >> 32)) & 0xFFFFFFFF
 
 
 @kernel
 def hash_text(data: Any, start: int, end: int, kind: Any) -> Any:
-    """A hash of 31 bits of a kind and a text."""
+    """A hash of 31 bits of a kind and a text, four bytes at a time: O(bytes)."""
     length = end - start
     state = ((length << 4) ^ kind ^ 0x5BD1E995) & 0xFFFFFFFF
     if length >= 4:
@@ -119,7 +127,7 @@ def hash_texts(data: Any, starts: Any, ends: Any, kinds: Any, hashes: Any) -> No
 
 @inlined
 def same_text(a: Any, a_start: int, b: Any, b_start: int, length: int) -> bool:
-    """Are two stretches of the same length equal?"""
+    """Whether two texts of the same length are equal, eight bytes at a time."""
     if length >= 8:
         at = 0
         while at < length - 8:
@@ -141,7 +149,7 @@ def same_text(a: Any, a_start: int, b: Any, b_start: int, length: int) -> bool:
 def find_slot(
     data: Any, start: int, end: int, kind: Any, code: int, slots: Any, shift: int, keys: Any, offsets: Any
 ) -> int:
-    """The slot that holds a text, or the free one where it belongs."""
+    """The slot that has a text, or the free one where it belongs. O(1) expected, and one comparison."""
     mask = len(slots) - 1
     at = (code << 3) >> shift
     while True:
@@ -160,7 +168,7 @@ def find_slot(
 
 @inlined
 def _look_ahead(row: int, hashes: Any, slots: Any, shift: int, keys: Any, offsets: Any) -> None:
-    """Bring near what the next rows will read: slots first, then offsets, then keys."""
+    """Prefetch what the next rows will read: slots, then offsets, then keys, `AHEAD` rows apart."""
     last = len(hashes) - 1
     prefetch(slots, (hashes[min(row + 3 * AHEAD, last)] << 3) >> shift)
     slot = slots[(hashes[min(row + 2 * AHEAD, last)] << 3) >> shift]
@@ -185,9 +193,11 @@ def insert_texts(
     counter: Any,
     ids: Any,
 ) -> int:
-    """Fill `ids[first:]`, adding terms that are new, until done or something is full; answers the rows done.
+    """Fill `ids[first:]` with the ids of texts, adding terms that are new; returns the rows that are done.
 
-    The number of terms is kept in `counter[0]`, where it is right even if the caller is interrupted.
+    It stops early if the hash table is half full or another array has no room; the caller makes room and
+    calls again with `first` set to what was returned. The number of terms is in `counter[0]`, which is right
+    at every moment at which Ctrl-C may interrupt the caller. O(1) expected for each text, and its bytes.
     """
     count = counter[0]
     room = min(len(slots) // 2, len(term_kinds))
@@ -228,7 +238,7 @@ def find_texts(
     offsets: Any,
     ids: Any,
 ) -> None:
-    """Fill `ids` with the number of every text, -1 where the dictionary has none."""
+    """Fill `ids` with the id of every text, -1 where the dictionary has none. O(1) expected for each."""
     for i in range(len(starts)):
         _look_ahead(i, hashes, slots, shift, keys, offsets)
         at = find_slot(data, starts[i], ends[i], np.int64(kinds[i]), hashes[i], slots, shift, keys, offsets)
@@ -239,7 +249,10 @@ def find_texts(
 def scan_texts(
     data: Any, starts: Any, ends: Any, kinds: Any, keys: Any, offsets: Any, count: int, ids: Any
 ) -> None:
-    """As `find_texts` without a hash table, for a few texts: one pass over all keys."""
+    """As `find_texts` without a hash table, for a few texts: one pass over all keys.
+
+    O(terms × texts), where texts of another length or kind cost one comparison of numbers.
+    """
     for i in range(len(starts)):
         ids[i] = -1
     for term in range(count):
@@ -253,7 +266,7 @@ def scan_texts(
 
 @kernel
 def move_slots(slots: Any, larger: Any, shift: int) -> None:
-    """Put every slot into a larger, empty table."""
+    """Put every slot into a larger, empty table. O(slots)."""
     mask = len(larger) - 1
     for i in range(len(slots)):
         slot = slots[i]
@@ -266,7 +279,7 @@ def move_slots(slots: Any, larger: Any, shift: int) -> None:
 
 @kernel
 def measure_texts(offsets: Any, ids: Any, skip: int, ends: Any) -> int:
-    """Fill `ends` with running lengths of the keys less `skip` bytes each; answers the total."""
+    """Fill `ends` with the offsets of the keys of `ids` less `skip` bytes each; returns the length of all."""
     total = 0
     ends[0] = 0
     last = len(ids) - 1
@@ -280,7 +293,7 @@ def measure_texts(offsets: Any, ids: Any, skip: int, ends: Any) -> int:
 
 @kernel
 def copy_texts(keys: Any, offsets: Any, ids: Any, skip: int, target: Any) -> None:
-    """Write the keys without their first `skip` bytes one after the other."""
+    """Write the keys of `ids`, without their first `skip` bytes, one after the other."""
     at = 0
     last = len(ids) - 1
     for i in range(len(ids)):
@@ -294,7 +307,10 @@ def copy_texts(keys: Any, offsets: Any, ids: Any, skip: int, target: Any) -> Non
 
 @kernel
 def order_texts(keys: Any, offsets: Any, left: Any, right: Any, signs: Any) -> None:
-    """Fill `signs` with -1, 0 or 1 for each pair of terms: by their bytes, which is by code points."""
+    """Fill `signs` with -1, 0 or 1 for each pair of terms by their bytes, which is the order of code points.
+
+    O(bytes up to the first difference) for each pair.
+    """
     for i in range(len(left)):
         a, b = np.int64(left[i]), np.int64(right[i])
         sign = 0

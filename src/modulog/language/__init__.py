@@ -1,1 +1,1 @@
-"""The rule language: text to programs and back, and the checks before anything runs."""
+"""The rule language: parses and prints programs, and checks them before they run."""

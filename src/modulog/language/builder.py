@@ -1,6 +1,7 @@
-"""Makes a program from what Lark has recognised, on the way: shared by both syntaxes.
+"""The part of the tree builder that reads statements and makes a `Program`; both syntaxes share it.
 
-The builder sees statements in the order of the text, so a prefix holds from its directive on.
+Lark calls a method of the builder as soon as it has recognised a rule of the grammar, so no syntax tree is
+kept. Statements arrive in the order of the text; a prefix therefore applies from its directive onwards.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from modulog.errors import ParseError, Position
-from modulog.language.building import Expressions, Placed
+from modulog.formats.format import DIRECTIVES
+from modulog.language.expression_builder import Expressions, Placed
 from modulog.language.model import (
     Atom,
     Call,
@@ -24,38 +26,43 @@ from modulog.language.model import (
     Term,
     Variable,
 )
-from modulog.language.reading import FORMATS, BadTerm, Predicates, Scope, Terms
-from modulog.language.triples import settle_atom, settle_rule
-from modulog.terms.model import Constant, Kind
+from modulog.language.term_parser import BadTerm, Predicates, Scope, Terms
+from modulog.language.triples import specialise_atom, specialise_rule
+from modulog.terms.constant import Constant, Kind
 
 if TYPE_CHECKING:
     from lark import Token
 
 
 class Builder(Expressions):
-    """Makes a program from what Lark has recognised: one method for each rule of the grammar."""
+    """Lark's transformer for programs and queries: each grammar rule has a public method of its name.
 
-    match_predicate: Any
-    match_terms: re.Pattern[str]
+    A method takes the children that Lark has collected (tokens and results of other methods) and returns what
+    the rule stands for; statements return nothing and add to the lists that `program` reads at the end.
+    """
+
+    match_predicate: Any  # matches the predicate at the start of an atom that is one token; set by `Machine`
+    match_terms: re.Pattern[str]  # finds the arguments of such an atom
 
     def begin(
         self, text: str, source: str, prefixes: Iterable[tuple[str, str]], base: str, query: bool = False
     ) -> None:
+        """Start with a new text, for which `prefixes` and `base` are declared already."""
         self.text, self.source = text, source
         self.scope = Scope(list(prefixes), base, query)
         self.terms = Terms(self.scope)
         self.predicates = Predicates(self.scope)
         self.all_rules: list[Rule] = []
         self.all_facts: list[Atom] = []
-        self.calling = []
+        self.atoms_with_calls = []
         self.imports: list[Directive] = []
         self.exports: list[Directive] = []
         self.outputs: list[str] = []
 
     def program(self, _: list[Any]) -> Program:
         return Program(
-            tuple(map(settle_rule, self.all_rules)),
-            tuple(map(settle_atom, self.all_facts)),
+            tuple(map(specialise_rule, self.all_rules)),
+            tuple(map(specialise_atom, self.all_facts)),
             tuple(self.imports),
             tuple(self.exports),
             tuple(self.outputs),
@@ -68,18 +75,20 @@ class Builder(Expressions):
         rules = self._rules([], children[0], None)
         if len(rules) > 1:
             hint = "ask one query for each case, or write a rule for each"
-            raise self._error("a query has no `||`", self._between(0, len(self.text.rstrip())), hint)
+            raise self._error("a query has no `||`", self._position_between(0, len(self.text.rstrip())), hint)
         return rules[0].body
 
     def facts(self, children: list[Any]) -> None:
-        if self.calling:
-            self.all_rules += self._rules(children[0], [], self._from(children[0][0].position, children[1]))
+        if self.atoms_with_calls:
+            self.all_rules += self._rules(
+                children[0], [], self._position_from(children[0][0].position, children[1])
+            )
         else:
             self.all_facts.extend(children[0])
 
     def rule(self, children: list[Any]) -> None:
         heads, _, body, dot = children
-        self.all_rules += self._rules(heads, body, self._from(heads[0].position, dot))
+        self.all_rules += self._rules(heads, body, self._position_from(heads[0].position, dot))
 
     def heads(self, children: list[Any]) -> list[Atom]:
         return children[::2]
@@ -93,6 +102,7 @@ class Builder(Expressions):
         return Negation(atom, Position(self.source, sign.line, sign.column, end.end_line, end.end_column))
 
     def plain_atom(self, children: list[Any]) -> Atom:
+        """An atom that is one token: its predicate and terms are found by regular expressions."""
         token = children[0]
         name = self.match_predicate(token)[0]
         texts = self.match_terms.findall(token, len(name))
@@ -114,11 +124,12 @@ class Builder(Expressions):
         return self._call(name, token, terms, self._at(token))
 
     def spaced_atom(self, children: list[Any]) -> Atom:
+        """An atom with comments or calls inside, whose predicate and terms are tokens of their own."""
         name, close = children[0], children[-1]
         terms: tuple[Any, ...] = tuple(self._value(item) for item in children[2:-1:2])
-        atom = Atom(self._predicate(name, len(terms)), terms, self._from(self._at(name), close))
+        atom = Atom(self._predicate(name, len(terms)), terms, self._position_from(self._at(name), close))
         if any(isinstance(term, Call) for term in terms):
-            self.calling.append(atom)
+            self.atoms_with_calls.append(atom)
         return atom
 
     def prefix(self, children: list[Any]) -> None:
@@ -127,14 +138,14 @@ class Builder(Expressions):
         if local:
             raise self._bad_prefix(self._at(name))
         self.scope.prefixes.append((prefix, self._iri(iri)))
-        self._forget()
+        self._clear_caches()
 
     def bad_prefix(self, children: list[Any]) -> None:
         raise self._bad_prefix(self._at(children[1]))
 
     def base(self, children: list[Any]) -> None:
         self.scope.base = self._iri(children[1])
-        self._forget()
+        self._clear_caches()
 
     def import_(self, children: list[Any]) -> None:
         self.imports.append(self._directive(children))
@@ -159,16 +170,21 @@ class Builder(Expressions):
         return tuple(children[1:-1:2])
 
     def _directive(self, children: list[Any]) -> Directive:
+        """The directive of an `@import` or `@export`, whose format and options are checked."""
         keyword, name, _, form, _, *options, _, dot = children
-        if form not in FORMATS:
-            raise self._error(f"unknown format `{form}`", self._at(form), f"formats are {', '.join(FORMATS)}")
+        if form not in DIRECTIVES:
+            raise self._error(
+                f"unknown format `{form}`", self._at(form), f"formats are {', '.join(DIRECTIVES)}"
+            )
         values: dict[str, object] = {}
         for key, value in options[::2]:
             if str(key) in values:
                 raise self._error(f"the option `{key}` is given twice", self._at(key))
             values[str(key)] = value
         predicate = self._predicate(name, 0).name
-        return Directive(predicate, str(form), tuple(values.items()), self._from(self._at(keyword), dot))
+        return Directive(
+            predicate, str(form), tuple(values.items()), self._position_from(self._at(keyword), dot)
+        )
 
     def _term(self, token: Token) -> Term:
         try:
@@ -187,12 +203,12 @@ class Builder(Expressions):
         assert isinstance(term, Constant)
         return term.text
 
-    def _forget(self) -> None:
-        """Prefixed names and relative IRIs may mean something else from here on."""
+    def _clear_caches(self) -> None:
+        """Clear the caches of terms and predicates: a new prefix or base may change their meaning."""
         self.terms.clear()
         self.predicates.clear()
 
-    def _from(self, start: Position, end: Token) -> Position:
+    def _position_from(self, start: Position, end: Token) -> Position:
         last = self._at(end)
         return Position(self.source, start.line, start.column, last.end_line, last.end_column)
 
@@ -204,20 +220,22 @@ class Builder(Expressions):
         )
 
     def _locate(self, problem: BadTerm, token: Token, start: int) -> ParseError:
-        """The mistake in one term of an atom that was read as one token, at the place of that term."""
+        """The error for a bad term of an atom that is one token, at the position of the term itself."""
         found = next((m for m in self.match_terms.finditer(token, start) if m[0] == problem.text), None)
         first, last = found.span() if found else (0, start)
         offset = token.start_pos or 0
-        return self._error(problem.message, self._between(offset + first, offset + last), problem.hint)
+        return self._error(
+            problem.message, self._position_between(offset + first, offset + last), problem.hint
+        )
 
-    def _between(self, start: int, end: int) -> Position:
+    def _position_between(self, start: int, end: int) -> Position:
         line, column = self.text.count("\n", 0, start) + 1, start - self.text.rfind("\n", 0, start)
         end_line, end_column = self.text.count("\n", 0, end) + 1, end - self.text.rfind("\n", 0, end)
         return Position(self.source, line, column, end_line, end_column)
 
 
 def option_value(constant: Constant) -> object:
-    """What an option's constant is in Python: strings, integers and booleans are what they look like.
+    """The Python value of an option: `str`, `int` or `bool` for such constants; others stay constants.
 
     >>> option_value(Constant(Kind.BOOLEAN, "true"))
     True

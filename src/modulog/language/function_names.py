@@ -1,8 +1,9 @@
-"""Atoms that were meant as calls: their name is that of a function of SPARQL, and no predicate of that name has facts or rules.
+"""Finds atoms that were meant as function calls, `STRLEN(?s)`, and says how calls are written.
 
-Names are compared as calls compare them, in any case of letters: `contains(?s, "ab")` is meant as a function just as `CONTAINS(?s, "ab")` is. But a predicate
-may be called `year` or `contains`: it is one if the program has rules, facts or an `@import` for it, or if somebody has given facts for it, even none.
-Where nobody can know which facts will be given, only names that are spelled as SPARQL spells them are refused.
+Such an atom bears the name of a SPARQL function, in upper or lower case (as in calls), and no predicate of
+that name exists. A predicate may be called `year` or `contains`: it exists if the program has rules, facts or
+an `@import` for it, or if facts for it have been loaded, even none. While it is not known which facts will be
+loaded, only names spelled exactly as in SPARQL are refused.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from modulog.errors import ProgramError
-from modulog.language.expressions import NAMED, WITHOUT_AGGREGATES
+from modulog.language.calls import NAMED, WITHOUT_AGGREGATES
 from modulog.language.model import Program
-from modulog.language.suspicions import unmade
+from modulog.language.program_warnings import unmade
 from modulog.terms.functions import AGGREGATES, OF_SPARQL
 
 _MIXED = {
@@ -27,19 +28,22 @@ _MIXED = {
 
 
 def refuse_functions(program: Program, text: str | None, known: Collection[str] | None) -> None:
-    """Raise an error for the first atom of a body that is a call; `known` names predicates that have facts from elsewhere, None if that is not known."""
+    """Raise an error for the first body atom that was meant as a call.
+
+    `known` names predicates that have facts from outside the program; None if that is not known yet.
+    """
     for name, position in unmade(program, known or ()).items():
         if known is None and not (name.isupper() or name in _MIXED):
             continue
-        if said := explain_call(name):
-            raise ProgramError(said[0], position, text, said[1])
+        if explained := explain_call(name):
+            raise ProgramError(explained[0], position, text, explained[1])
 
 
 def explain_call(name: str) -> tuple[str, str] | None:
-    """What to say of a predicate without facts and rules that is called as a function is, and a hint; None for any other name.
+    """Message and hint for a missing predicate with the name of a function; None for any other name.
 
-    >>> explain_call("STRLEN")
-    ('`STRLEN` is a function, and no predicate of this name has facts or rules', 'a function stands in a comparison: `?n = STRLEN(?s)`')
+    >>> explain_call("STRLEN")[1]
+    'a function stands in a comparison: `?n = STRLEN(?s)`'
     """
     function = name.upper()
     if function in AGGREGATES:
@@ -52,6 +56,7 @@ def explain_call(name: str) -> tuple[str, str] | None:
     if function in OF_SPARQL:
         return (
             f"there is no function `{name}`, and no predicate of this name has facts or rules",
-            f"functions are {', '.join(NAMED)}; facts for a predicate that is called so are given by `load`, `add` or @import",
+            f"functions are {', '.join(NAMED)}; "
+            "facts for a predicate that is called so are given by `load`, `add` or @import",
         )
     return None

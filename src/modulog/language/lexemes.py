@@ -1,4 +1,4 @@
-"""How strings and IRIs are written: escapes, and IRIs relative to a base (RFC 3986, section 5.2)."""
+"""Reads and writes the escapes of strings and IRIs, and resolves relative IRIs (RFC 3986, section 5.2)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([\s\S]))")
 _LOCAL_ESCAPE = re.compile(r"\\(.)")
 _CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _ESCAPED = {"\t": "\\t", "\b": "\\b", "\n": "\\n", "\r": "\\r", "\f": "\\f", '"': '\\"', "\\": "\\\\"}
-# Controls and what Python's `splitlines` takes for the end of a line: a literal stays on one line.
+# Control characters, line ends as Python's `splitlines` knows them and surrogates are escaped in literals.
 _SPECIAL = re.compile('[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff"\\\\]')
 _NOT_IN_IRI = re.compile('[\\x00-\\x20<>"{}|^`\\\\\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]')
 
 
 def unescape(text: str) -> str:
-    r"""Replace the escapes of Turtle; a wrong one raises ValueError with the escape as its argument.
+    r"""Replace the escapes of Turtle by their characters; a wrong one raises ValueError, with it as argument.
 
     >>> unescape(r"a\tb\u0041")
     'a\tbA'
@@ -31,7 +31,7 @@ def unescape_local(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    r"""A text between double quotes, on one line.
+    r"""A string as a literal: in double quotes, on one line, with escapes where needed.
 
     >>> print(quote('say "hi"\n'))
     "say \"hi\"\n"
@@ -40,7 +40,7 @@ def quote(text: str) -> str:
 
 
 def bracket(iri: str) -> str:
-    """An IRI between angle brackets.
+    """An IRI in angle brackets, with escapes for characters that may not stand there.
 
     >>> bracket("http://example.org/a b")
     '<http://example.org/a\\\\u0020b>'
@@ -49,7 +49,7 @@ def bracket(iri: str) -> str:
 
 
 def resolve(iri: str, base: str) -> str:
-    """An IRI as seen from a base; absolute ones stay as they are.
+    """The absolute IRI for one that is relative to a base; an absolute one stays as it is.
 
     >>> resolve("../c", "http://example.org/a/b")
     'http://example.org/c'
@@ -89,7 +89,7 @@ def _split(iri: str) -> tuple[str | None, str | None, str, str | None, str | Non
 
 
 def _without_dots(path: str) -> str:
-    """A path without its segments `.` and `..`."""
+    """A path without its segments `.` and `..` (RFC 3986, section 5.2.4)."""
     segments = path.split("/")
     kept: list[str] = []
     for i, segment in enumerate(segments):

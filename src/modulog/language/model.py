@@ -1,6 +1,6 @@
 """Programs as immutable values: predicates, atoms, literals, rules, directives.
 
-Positions never take part in comparisons: two programs are equal when they say the same, wherever they say it.
+Positions in the text are left out of comparisons: two programs are equal if they have the same statements.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from modulog.errors import Position
-from modulog.terms.model import Constant
+from modulog.terms.constant import Constant
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable `?name`; the name `_` is anonymous: each occurrence is a variable of its own."""
+    """A variable `?name`. The name `_` is anonymous: each occurrence is a different variable."""
 
     name: str
 
@@ -31,7 +31,8 @@ Term = Constant | Variable
 class Call:
     """A function or operator applied to expressions: `?a * ?b`, `SKOLEM("f", ?x)`.
 
-    The operators `+ - * /` take two arguments, `-` also one; names of functions are in upper case. What there is: `terms/functions.py`.
+    The operators `+ - * /` take two arguments, `-` also one; names of functions are in upper case. All
+    functions are listed in `terms/functions.py`.
     """
 
     function: str
@@ -61,7 +62,11 @@ def variables_of(expression: Expression) -> Iterator[Variable]:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Predicate:
-    """A name with an arity. A plain name stands as it is, an IRI in angle brackets: `<http://…>`."""
+    """A name with an arity. A name that is an IRI has its angle brackets: `<http://…>`.
+
+    >>> str(Predicate("edge", 2))
+    'edge/2'
+    """
 
     name: str
     arity: int
@@ -72,20 +77,26 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A predicate applied to terms: `edge(?x, b)`."""
+    """A predicate applied to terms: `edge(?x, b)`.
+
+    >>> from modulog import parse_program
+    >>> atom = parse_program("path(?x, b) :- edge(?x, b) .").rules[0].heads[0]
+    >>> atom.predicate, [v.name for v in atom.variables()]
+    (Predicate(name='path', arity=2), ['x'])
+    """
 
     predicate: Predicate
     terms: tuple[Term, ...]
     position: Position | None = field(default=None, compare=False, repr=False)
 
     def variables(self) -> Iterator[Variable]:
-        """The named variables, in order, with repetitions."""
+        """The variables except anonymous ones, in order, with repetitions."""
         return (t for t in self.terms if isinstance(t, Variable) and not t.anonymous)
 
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """`~atom`: no fact matches the atom; an anonymous variable in it means "for no value"."""
+    """`~atom`: true if no fact matches the atom; its anonymous variables match any value."""
 
     atom: Atom
     position: Position | None = field(default=None, compare=False, repr=False)
@@ -93,7 +104,7 @@ class Negation:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left operator right`, the operator being one of `= != < <= > >=`; `?x = e` assigns if nothing else binds `?x`."""
+    """`left operator right`, one of `= != < <= > >=`; `?x = e` assigns if nothing else binds `?x`."""
 
     operator: str
     left: Expression
@@ -115,7 +126,13 @@ Literal = Atom | Negation | Comparison
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`heads :- body .` with at least one head atom and at least one literal."""
+    """`heads :- body .` with at least one head atom and at least one literal.
+
+    >>> from modulog import parse_program
+    >>> [rule] = parse_program("end(?y) :- edge(?x, ?y), ~edge(?y, _) .").rules
+    >>> [a.predicate.name for a in rule.atoms], [a.predicate.name for a in rule.negations]
+    (['edge'], ['edge'])
+    """
 
     heads: tuple[Atom, ...]
     body: tuple[Literal, ...]
@@ -133,6 +150,7 @@ class Rule:
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
+        """The comparisons and equations of the body."""
         return tuple(b for b in self.body if isinstance(b, Comparison))
 
 
@@ -148,7 +166,13 @@ class Directive:
 
 @dataclass(frozen=True)
 class Program:
-    """Rules, facts and directives. `prefixes` only shortens what is printed: terms and predicates are already expanded."""
+    """Rules, facts and directives. Terms and predicates have full IRIs; `prefixes` are for printing.
+
+    >>> from modulog import parse_program
+    >>> program = parse_program("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .")
+    >>> len(program.rules), len(program.facts), sorted(map(str, program.predicates()))
+    (1, 1, ['edge/2', 'path/2'])
+    """
 
     rules: tuple[Rule, ...] = ()
     facts: tuple[Atom, ...] = ()
@@ -165,7 +189,7 @@ class Program:
 
     @cached_property
     def _predicates(self) -> frozenset[Predicate]:
-        """The same, found once: every query asks for them."""
+        """Cached, since every query needs them."""
         found = {f.predicate for f in self.facts}
         for rule in self.rules:
             found.update(a.predicate for a in (*rule.heads, *rule.atoms, *rule.negations))

@@ -1,22 +1,79 @@
-"""Text to Program: the grammar is in `grammar.lark`, Lark reads it, the builder makes the program on the way.
+"""Parses programs and queries: Lark reads the text by `grammar.lark`, and calls `builder` as it goes.
 
-Files ending in `.dlog` are read in RDFox's syntax, by `dlog`. Mistakes of syntax are put into words by `slips`.
+Files ending in `.dlog` are parsed by `dlog`, in RDFox's syntax. `slips` explains syntax errors.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+import importlib.resources
+import re
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modulog.errors import DataError, ParseError, Position
-from modulog.language.machine import Machine
 from modulog.language.model import Literal, Program
+
+if TYPE_CHECKING:
+    from modulog.language.builder import Builder
+
+
+# A parser made of a Lark grammar and a tree builder; it is made at the first parse and used for all.
+class Machine:
+    """A parser for one grammar. Lark is imported when the first is made, not before.
+
+    `arguments` names the terminals that a term can be: by them the builder finds the arguments inside an atom
+    that the grammar reads as a single token.
+    """
+
+    def __init__(
+        self, grammar: str, builder: Builder, starts: Sequence[str], arguments: Sequence[str]
+    ) -> None:
+        from lark import Lark
+        from lark.load_grammar import FromPackageLoader
+
+        text = importlib.resources.files(__package__).joinpath(grammar).read_text("utf-8")
+        self.builder = builder
+        self.lark = Lark(
+            text,
+            parser="lalr",
+            lexer="contextual",
+            start=list(starts),
+            transformer=builder,
+            import_paths=[FromPackageLoader(str(__package__), ("",))],
+        )
+        self.lock = threading.Lock()
+        patterns = {terminal.name: terminal.pattern.to_regexp() for terminal in self.lark.terminals}
+        predicate = "|".join(patterns[name] for name in ("PNAME", "IRI", "NAME"))
+        builder.match_predicate = re.compile(predicate).match
+        builder.match_terms = re.compile("|".join(patterns[name] for name in arguments))
+
+    def parse(
+        self,
+        text: str,
+        source: str,
+        start: str,
+        prefixes: Iterable[tuple[str, str]],
+        base: str,
+        explain: Callable[..., ParseError],
+    ) -> Any:
+        """Parse a text from the grammar rule `start`; `explain` turns what Lark raises into a ParseError."""
+        from lark.exceptions import UnexpectedInput
+
+        with self.lock:  # Lark binds its one builder, which has state, into its tables
+            self.builder.begin(text, source, prefixes, base, start == "query")
+            try:
+                return self.lark.parse(text, start=start)
+            except UnexpectedInput as error:
+                raise explain(error, text, source, query=start == "query") from None
+            finally:
+                self.builder.begin("", "", (), "")
 
 
 def parse_program(text: str, source: str = "<program>", *, check: bool = True) -> Program:
-    """Read the text of a program; `check` refuses unsafe rules, clashing arities and cycles through negation.
+    """Parse a program; `check` refuses unsafe rules, predicates with two arities, cycles through negation.
 
     >>> program = parse_program("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .")
     >>> len(program.rules), len(program.facts)
@@ -24,7 +81,7 @@ def parse_program(text: str, source: str = "<program>", *, check: bool = True) -
     """
     program: Program = _parse(text, source, "program", (), "")
     if check:
-        from modulog.language.checks import verify
+        from modulog.language.safety import verify
 
         verify(program, text)
     return program
@@ -38,25 +95,25 @@ def parse_query(
     base: str = "",
     check: bool = True,
 ) -> tuple[Literal, ...]:
-    """Read a query: the body of a rule, with or without a full stop at the end.
+    """Parse a query: the body of a rule, with or without a full stop at the end.
 
     >>> len(parse_query("path(b, ?y), ~edge(b, ?y)"))
     2
     """
     body: tuple[Literal, ...] = _parse(text, source, "query", prefixes, base)
-    from modulog.language.foreign import modulo_at_the_end
+    from modulog.language.other_languages import modulo_at_the_end
 
     if slip := modulo_at_the_end(text, body):
         raise ParseError(slip.message, slip.position, text, slip.hint)
     if check:
-        from modulog.language.checks import verify_query
+        from modulog.language.safety import verify_query
 
         verify_query(body, text)
     return body
 
 
 def parse_file(path: str | Path, *, check: bool = True) -> Program:
-    """Read a program from a file in UTF-8; one whose name ends in `.dlog` in RDFox's syntax."""
+    """Parse a program from a file in UTF-8; a file that ends in `.dlog` has RDFox's syntax."""
     path = Path(path)
     try:
         data = path.read_bytes()
@@ -72,14 +129,14 @@ def parse_file(path: str | Path, *, check: bool = True) -> Program:
             f"not UTF-8: byte 0x{data[error.start]:02X}", position, hint="save the file as UTF-8"
         ) from error
     if path.suffix == ".dlog":
-        from modulog.language.dlog import parse_dlog
+        from modulog.language.rdfox import parse_dlog
 
         return parse_dlog(text, str(path), check=check)
     return parse_program(text, str(path), check=check)
 
 
 def read_program(program: str | Path | Program) -> tuple[Program, Path]:
-    """A program from its text, from a file, or as it is, and the folder against which its imports are resolved."""
+    """A program from its text, a file or itself, and the folder in which its `@import`s look for files."""
     if isinstance(program, Program):
         return program, Path()
     if isinstance(program, Path):
@@ -90,7 +147,7 @@ def read_program(program: str | Path | Program) -> tuple[Program, Path]:
 
 
 def _parse(text: str, source: str, start: str, prefixes: Iterable[tuple[str, str]], base: str) -> Any:
-    from modulog.language.slips import explain
+    from modulog.language.syntax_errors import explain
 
     return _machine().parse(text, source, start, prefixes, base, explain)
 

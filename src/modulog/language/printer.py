@@ -1,7 +1,7 @@
-"""Program to text, such that parsing the text gives the same program.
+"""Prints programs as text that parses to the same program.
 
-Statements come out in the order prefixes, imports, facts, rules, exports, outputs. A term is printed in the
-shortest way that reads back: bare where it can be, with a prefix where one is given, else quoted or in angle
+Statements are printed in the order prefixes, imports, facts, rules, exports, outputs. A term is printed in
+the shortest way that can be read back: as a bare name, with a prefix if one fits, else in quotes or angle
 brackets, as in Turtle.
 """
 
@@ -25,8 +25,8 @@ from modulog.language.model import (
     Variable,
 )
 from modulog.terms.canonical import XSD
+from modulog.terms.constant import Constant, Kind
 from modulog.terms.functions import OPERATORS
-from modulog.terms.model import Constant, Kind
 
 Prefixes = Iterable[tuple[str, str]]
 
@@ -43,7 +43,7 @@ _BARE = {
 
 
 def print_term(term: Term, prefixes: Prefixes = ()) -> str:
-    """A term as rules and Turtle write it.
+    """A term, written as in rules and in Turtle.
 
     >>> print_term(Constant(Kind.STRING, "a b")), print_term(Constant(Kind.STRING, "ab"))
     ('"a b"', 'ab')
@@ -66,7 +66,7 @@ def print_term(term: Term, prefixes: Prefixes = ()) -> str:
 
 
 def print_predicate(name: str, prefixes: Prefixes = ()) -> str:
-    """The name of a predicate; one that is an IRI with a prefix if it can be.
+    """The name of a predicate; an IRI is written with a prefix if one fits.
 
     >>> print_predicate("<http://example.org/p>", [("ex", "http://example.org/")])
     'ex:p'
@@ -75,7 +75,7 @@ def print_predicate(name: str, prefixes: Prefixes = ()) -> str:
 
 
 def print_atom(atom: Atom, prefixes: Prefixes = ()) -> str:
-    """An atom.
+    """An atom, `predicate(terms)`.
 
     >>> from modulog.language.model import Predicate
     >>> print_atom(Atom(Predicate("edge", 2), (Variable("x"), Constant(Kind.INTEGER, "1"))))
@@ -96,7 +96,7 @@ def print_expression(expression: Expression, prefixes: Prefixes = ()) -> str:
 
 
 def _expression(expression: Expression, prefixes: Prefixes, outer: int) -> str:
-    """`outer` is how tightly what stands around the expression binds."""
+    """An expression; `outer` is the precedence of the operator around it, which decides about parentheses."""
     if not isinstance(expression, Call):
         return print_term(expression, prefixes)
     name, arguments = expression.function, expression.arguments
@@ -124,7 +124,7 @@ def print_literal(literal: Literal, prefixes: Prefixes = ()) -> str:
 
 
 def print_rule(rule: Rule, prefixes: Prefixes = ()) -> str:
-    """A rule with its full stop.
+    """A rule, with its full stop.
 
     >>> from modulog.language.parser import parse_program
     >>> print_rule(parse_program('p(?x):-q(?x,"b"),not r(?x).').rules[0])
@@ -136,7 +136,7 @@ def print_rule(rule: Rule, prefixes: Prefixes = ()) -> str:
 
 
 def print_program(program: Program) -> str:
-    """A whole program, one statement on a line.
+    """A whole program, one statement per line.
 
     >>> from modulog.language.parser import parse_program
     >>> print(print_program(parse_program("p(a). q(?x) :- p(?x).")), end="")
@@ -144,7 +144,7 @@ def print_program(program: Program) -> str:
     q(?x) :- p(?x) .
     """
     prefixes = tuple(dict(program.prefixes).items())
-    # A base would change relative IRIs, so it stands below them if there are any.
+    # IRIs that stayed relative would change below `@base`, so it is printed last if there are any.
     base = [f"@base {bracket(program.base)} ."] if program.base else []
     first = all(SCHEME.match(iri) for iri in _iris(program))
     lines = [
@@ -161,7 +161,7 @@ def print_program(program: Program) -> str:
 
 
 def _iri(iri: str, prefixes: Prefixes) -> str:
-    """An IRI with the prefix that leaves the shortest name, else in angle brackets."""
+    """An IRI, written with the prefix that makes it shortest, or in angle brackets if none fits."""
     best: str | None = None
     for prefix, start in prefixes:
         if iri.startswith(start) and _LOCAL.fullmatch(iri, len(start)) and _PREFIX.fullmatch(prefix):
@@ -187,7 +187,7 @@ def _value(value: object, prefixes: Prefixes) -> str:
 
 
 def _iris(program: Program) -> Iterator[str]:
-    """Every IRI that a program would print."""
+    """Every IRI in a program."""
     yield from (iri for _, iri in program.prefixes)
     names = [p.name for p in program.predicates()]
     names += [d.predicate for d in (*program.imports, *program.exports)] + list(program.outputs)

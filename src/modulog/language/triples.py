@@ -1,10 +1,12 @@
-"""Triples and the predicates under which they are kept: rules and readings that let either be seen through the other.
+"""RDF triples as facts: which predicate stores a triple, and how `triple` and `rdf:type` see all of them.
 
-The triple `s p o` is the fact p(s, o), and `s rdf:type C` is the fact C(s). Two predicates look across all of them:
-`triple(?s, ?p, ?o)`, and `rdf:type(?s, ?c)` where the class is a variable. With constants in these places an atom is written as
-the fact (`settle`), so that a program names `triple` or `rdf:type` only where it means all of them. Then `bridges` adds the rules
-by which they hold what the program derives, and the properties and classes that it names hold what `triple` and `rdf:type` do. What
-rules do not need is looked up when somebody asks: `TripleViews` says where.
+The triple `s p o` is stored as the fact p(s, o), and `s rdf:type C` as the fact C(s). Two predicates, the
+*views*, range over all triples: `triple(?s, ?p, ?o)`, and `rdf:type(?s, ?c)` with a variable as class. The
+builder replaces an atom of a view whose property or class is a constant by the atom of that predicate
+(`specialise_rule`), so a view occurs in a program only where it means all properties or all classes. For
+these, `bridges` gives the rules by which a view contains what the program derives for the properties and
+classes that it names, and the other way round. A view that no rule uses is not stored: a query reads it from
+the relations of all properties and classes, as `TripleViews` says.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from modulog.language.model import Atom, Literal, Negation, Predicate, Program, Rule, Term, Variable
 from modulog.terms.canonical import RDF
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
 TRIPLE = Predicate("triple", 3)
 TYPE = Predicate(f"<{RDF}type>", 2)
@@ -24,7 +26,7 @@ TYPE_TERM = Constant(Kind.IRI, RDF + "type")
 _S, _P, _O = Variable("s"), Variable("p"), Variable("o")
 
 Pair = tuple[Atom, Atom]
-"""Facts of the first atom are read as facts of the second."""
+"""The facts of the first atom are found by reading the facts that match the second."""
 
 
 def triple_atom(subject: Term, predicate: Term, object_: Term) -> Atom:
@@ -40,7 +42,7 @@ def triple_atom(subject: Term, predicate: Term, object_: Term) -> Atom:
 
 
 def class_atom(atom: Atom) -> Atom:
-    """`rdf:type(t, C)` with an IRI as class is the atom C(t); every other atom stays as it is."""
+    """`rdf:type(t, C)` with an IRI as class becomes the atom C(t); every other atom stays as it is."""
     if atom.predicate != TYPE:
         return atom
     instance, of = atom.terms
@@ -49,11 +51,11 @@ def class_atom(atom: Atom) -> Atom:
     return Atom(Predicate(f"<{of.text}>", 1), (instance,), atom.position)
 
 
-def settle_atom(atom: Atom) -> Atom:
-    """The atom as a fact where property or class is a constant.
+def specialise_atom(atom: Atom) -> Atom:
+    """The atom of the property or class if an atom of a view has a constant there; else the atom itself.
 
     >>> x, c = Variable("x"), Constant(Kind.IRI, "http://e.org/C")
-    >>> str(settle_atom(Atom(TRIPLE, (x, TYPE_TERM, c))).predicate)
+    >>> str(specialise_atom(Atom(TRIPLE, (x, TYPE_TERM, c))).predicate)
     '<http://e.org/C>/1'
     """
     if atom.predicate == TRIPLE:
@@ -61,21 +63,21 @@ def settle_atom(atom: Atom) -> Atom:
     return class_atom(atom)
 
 
-def settle_body(body: Iterable[Literal]) -> tuple[Literal, ...]:
-    """A body, or a query, whose triples and types are read where they are kept."""
+def specialise_body(body: Iterable[Literal]) -> tuple[Literal, ...]:
+    """A body or a query in which `specialise_atom` has replaced each atom."""
     return tuple(
-        replace(literal, atom=settle_atom(literal.atom))
+        replace(literal, atom=specialise_atom(literal.atom))
         if isinstance(literal, Negation)
-        else settle_atom(literal)
+        else specialise_atom(literal)
         if isinstance(literal, Atom)
         else literal
         for literal in body
     )
 
 
-def settle_rule(rule: Rule) -> Rule:
-    """A rule whose triples and types are written as facts wherever they can be."""
-    return replace(rule, heads=tuple(map(settle_atom, rule.heads)), body=settle_body(rule.body))
+def specialise_rule(rule: Rule) -> Rule:
+    """A rule in which `specialise_atom` has replaced each atom of head and body."""
+    return replace(rule, heads=tuple(map(specialise_atom, rule.heads)), body=specialise_body(rule.body))
 
 
 def is_property(predicate: Predicate) -> bool:
@@ -84,7 +86,7 @@ def is_property(predicate: Predicate) -> bool:
 
 
 def is_class(predicate: Predicate) -> bool:
-    """Whether facts of a predicate say that something belongs to a class."""
+    """Whether facts of a predicate are `rdf:type` triples with one class."""
     return predicate.arity == 1 and predicate.name.startswith("<")
 
 
@@ -100,7 +102,11 @@ def name_of(predicate: Predicate) -> Constant:
 
 @dataclass(frozen=True, slots=True)
 class TripleViews:
-    """What a program does with `triple` and `rdf:type`: which of them its rules read, and which they derive."""
+    """How a program uses the views `triple` and `rdf:type`.
+
+    `named` are all predicates of the program, `read` the views that its rules read, `made` those that its
+    rules derive.
+    """
 
     named: frozenset[Predicate]
     read: frozenset[Predicate]
@@ -108,7 +114,7 @@ class TripleViews:
 
     @staticmethod
     def of(program: Program) -> TripleViews:
-        """The views of a program."""
+        """How `program` uses the views."""
         read = {a.predicate for rule in program.rules for a in (*rule.atoms, *rule.negations)}
         made = {head.predicate for rule in program.rules for head in rule.heads}
         return TripleViews(
@@ -117,25 +123,25 @@ class TripleViews:
 
     @property
     def present(self) -> frozenset[Predicate]:
-        """Those that hold every explicit triple too, beside its property or class."""
+        """The views that store every explicit triple, too, in addition to its property or class."""
         return self.read | self.made
 
     @property
     def classes_in(self) -> Predicate | None:
-        """What holds the members of classes that rules derive without naming them; None if no rule does."""
+        """The view that stores the members of classes that rules derive without naming them; or None."""
         if TYPE in self.present and self.made:
             return TYPE
         return TRIPLE if TRIPLE in self.made else None
 
     def home(self, predicate: Predicate) -> Pair:
-        """How the facts of a property or a class are read: where they are kept, or from the view that rules derive them in.
+        """How to read the facts of a predicate: from its own relation, or from a view that rules derive.
 
         >>> from modulog.language.parser import parse_program
         >>> views = TripleViews.of(parse_program("triple(?x, ?p, ?y) :- q(?x, ?p, ?y) ."))
         >>> str(views.home(Predicate("<u:p>", 2))[1].predicate)
         'triple/3'
         """
-        own = _whole(predicate)
+        own = _any_fact(predicate)
         if predicate in self.named or predicate in VIEWS:
             return own, own
         if is_property(predicate) and TRIPLE in self.made:
@@ -145,11 +151,15 @@ class TripleViews:
         return own, own
 
     def pieces(
-        self, predicate: Predicate, known: Collection[Predicate], odd: Callable[[Predicate], list[Constant]]
+        self,
+        predicate: Predicate,
+        known: Collection[Predicate],
+        not_iris: Callable[[Predicate], list[Constant]],
     ) -> Iterator[Pair]:
-        """How all facts of a predicate are read, each from one place; `known` are all predicates.
+        """The reads whose union gives all facts of a predicate, each fact once; `known` are all predicates.
 
-        Triples whose property, and types whose class, is no IRI are read from the views: `odd` are these terms in a view that rules derive.
+        Triples whose property or class is not an IRI have no predicate and are stored in the views only:
+        `not_iris(view)` lists such properties or classes in a view that rules derive.
         """
         if predicate in self.read or predicate not in VIEWS:
             yield self.home(predicate)
@@ -157,7 +167,7 @@ class TripleViews:
             for kind in filter(is_class, known):
                 yield Atom(TYPE, (_S, name_of(kind))), self.home(kind)[1]
             if self.classes_in:
-                for term in odd(TYPE):
+                for term in not_iris(TYPE):
                     yield Atom(TYPE, (_S, term)), class_pattern(self.classes_in, term)
             elif TYPE in known:
                 yield self.home(TYPE)
@@ -165,29 +175,31 @@ class TripleViews:
             for property_ in filter(is_property, known):
                 if property_ != TYPE:
                     yield Atom(TRIPLE, (_S, name_of(property_), _O)), self.home(property_)[1]
-            for head, body in self.pieces(TYPE, known, odd):
+            for head, body in self.pieces(TYPE, known, not_iris):
                 yield Atom(TRIPLE, (_S, TYPE_TERM, head.terms[1])), body
             if TRIPLE in self.made:
-                for term in odd(TRIPLE):
+                for term in not_iris(TRIPLE):
                     yield Atom(TRIPLE, (_S, term, _O)), Atom(TRIPLE, (_S, term, _O))
             elif TRIPLE in known:
                 yield self.home(TRIPLE)
 
 
 def class_pattern(view: Predicate, of: Term) -> Atom:
-    """The members of a class in one of the views."""
+    """The atom that matches the members of a class in one of the views."""
     return Atom(view, (_S, of) if view == TYPE else (_S, TYPE_TERM, of))
 
 
-def _whole(predicate: Predicate) -> Atom:
-    """All facts of a predicate."""
+def _any_fact(predicate: Predicate) -> Atom:
+    """The atom that matches all facts of a predicate."""
     names = {1: (_S,), 2: (_S, _O), 3: (_S, _P, _O)}
     terms = names.get(predicate.arity) or tuple(Variable(f"x{j}") for j in range(predicate.arity))
     return Atom(predicate, terms)
 
 
 def bridges(program: Program) -> tuple[Rule, ...]:
-    """The rules between `triple` or `rdf:type` and the predicates of a program; none if it uses neither.
+    """The rules between the views and the properties and classes of a program; none if its rules use no view.
+
+    They are added to the program before it is planned.
 
     >>> from modulog.language.parser import parse_program
     >>> from modulog.language.printer import print_rule
@@ -199,15 +211,20 @@ def bridges(program: Program) -> tuple[Rule, ...]:
     views = TripleViews.of(program)
     upwards = [(TRIPLE in views.read, TRIPLE), (TYPE in views.read, TYPE)]
     downwards = [(TRIPLE in views.made, TRIPLE), (TYPE in views.made, TYPE)]
-    pairs = [pair for wanted, view in upwards if wanted for pair in _seen(view, views.named)]
-    pairs += [(own, seen) for wanted, view in downwards if wanted for seen, own in _seen(view, views.named)]
+    pairs = [pair for wanted, view in upwards if wanted for pair in _same_triples(view, views.named)]
+    pairs += [
+        (own, of_view)
+        for wanted, view in downwards
+        if wanted
+        for of_view, own in _same_triples(view, views.named)
+    ]
     return tuple(Rule((head,), (body,)) for head, body in pairs)
 
 
-def _seen(view: Predicate, named: Collection[Predicate]) -> Iterator[Pair]:
-    """The facts of one view that properties and classes stand for."""
+def _same_triples(view: Predicate, named: Collection[Predicate]) -> Iterator[Pair]:
+    """The atoms of a view and of a named property or class that stand for the same triples, as pairs."""
     if view == TRIPLE:
         for property_ in sorted(filter(is_property, named)):
-            yield Atom(TRIPLE, (_S, name_of(property_), _O)), _whole(property_)
+            yield Atom(TRIPLE, (_S, name_of(property_), _O)), _any_fact(property_)
     for kind in sorted(filter(is_class, named)):
-        yield class_pattern(view, name_of(kind)), _whole(kind)
+        yield class_pattern(view, name_of(kind)), _any_fact(kind)

@@ -1,11 +1,11 @@
-"""What updates changed in each relation since a state of a store: so that the next state can be written as a change."""
+"""What updates changed in each relation since a store was written, so that only that need be written next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from modulog.engines.protocol import Engine, Relation
-from modulog.maintenance.progress import Step, step_of
+from modulog.maintenance.update_progress import Step, step_of
 
 SHARE = 2  # a relation that has changed by half is better written as a whole
 

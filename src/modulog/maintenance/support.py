@@ -1,19 +1,20 @@
-"""Nonrecursive support: which facts have a derivation that needs no fact of their own stratum (C_nr of the modular paper).
+"""Nonrecursive support: which facts have a derivation without facts of their own stratum (C_nr).
 
-A clause answers by a counter of its instances, or by an existence query with its head bound to the facts in question. Both speak of what
-holds after the update, so both updates of C_nr come before over-deletion, which then deletes fewer facts.
+A clause answers by a counter of its instances, or by an existence query with its head bound to the facts in
+question. Both speak of what holds after the update, so both updates of C_nr come before over-deletion, which
+then deletes fewer facts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from modulog.engines.protocol import Engine, ModuleId, Relation, Version, Work
-from modulog.modules.changes import Variant, due, lost, won
-from modulog.modules.clauses import Evaluation, Occurrence, Prepared
-from modulog.modules.counting import Counting, countable
-from modulog.modules.crossing import Crossing
-from modulog.planning.order_joins import Body, instances
+from modulog.joins.order import Body, instances
+from modulog.modules.clause import Evaluation, Occurrence, Prepared
+from modulog.modules.clause_changes import Variant, due, lost, won
+from modulog.modules.derivation_counts import Counting, countable
+from modulog.modules.tree_join import Crossing
 
 TRIES = 32  # facts that a query may look at for each head
 REPEATED = 4  # instances for each head that are still counted
@@ -56,7 +57,8 @@ class Support:
     def spare(self, first: bool) -> int:
         """Let the supported facts of the leaving Δ stay (E1); returns how many are left to leave.
 
-        In the `first` round Δ is what `work` gave: heads of one clause that has no second instance for any of them need not be asked for.
+        In the `first` round Δ is what `work` gave: heads of one clause that has no second instance for any of
+        them need not be asked for.
         """
         if self.counting is not None and self.relation.size("delta"):
             self.relation.spare(self.counting.positive("delta"))
@@ -69,24 +71,28 @@ class Support:
 
 
 def is_sole(clause: Prepared) -> bool:
-    """Whether a head has one instance at most, because it has all variables of the body: then an instance that was lost was the last."""
+    """Whether each head has one instance at most, because it has all variables of the body.
+
+    An instance that was lost was then the last one of its head.
+    """
     bound = {a for a in clause.head if isinstance(a, str)} - {name for name, _ in clause.computed}
     used = {a for atom in (*clause.atoms, *clause.negations) for a in atom.args if isinstance(a, str)}
     return used <= bound and not any(atom.projected for atom in clause.atoms)
 
 
 def is_counted(clause: Prepared, method: str) -> bool:
-    """Under "dredc" every clause that can be counted is; a decomposed one is asked, along the tables of its nodes.
+    """Whether a clause has counters of its instances, instead of being asked by a query.
 
-    Otherwise those whose query would have to try many facts for each head, unless most instances have the same head: then there are far
-    more of them to count than heads to ask for.
+    Under "dredc" every clause that can be counted has; a decomposed one is asked, along the tables of its
+    nodes. Under "auto" those have whose query would try many facts for each head, unless most instances have
+    the same head: then counting instances costs more than asking for heads.
     """
     if method not in ("auto", "dredc") or isinstance(clause, Crossing) or not countable(clause):
         return False
     if method == "dredc":
         return True
     if not all(atom.relation.listed for atom in clause.atoms):
-        return False  # there may be far more instances than anybody would list
+        return False  # there may be far too many instances to count
     bound = {a for a in clause.head if isinstance(a, str)}
     if min((_tries(atom, bound) for atom in clause.atoms), default=0.0) <= TRIES:
         return False
@@ -104,8 +110,13 @@ def _tries(atom: Occurrence, bound: set[str]) -> float:
     return rows
 
 
-def _each(find: object, clauses: Sequence[Prepared], source: ModuleId, counting: bool) -> list[Variant]:
-    assert callable(find)
+def _each(
+    find: Callable[[Prepared, ModuleId, bool], list[Variant]],
+    clauses: Sequence[Prepared],
+    source: ModuleId,
+    counting: bool,
+) -> list[Variant]:
+    """What `lost` or `won` finds for each of the clauses."""
     return [variant for clause in clauses for variant in find(clause, source, counting)]
 
 

@@ -1,8 +1,8 @@
 """The seminaive module: the clauses no other module takes, by delta joins.
 
-For a clause whose body has k atoms of the stratum there are k evaluations. In the i-th, atom i reads Δ, the atoms before it I, the atoms
-after it I ∪ Δ; so every instance that uses a fact of Δ is considered once, at the first of its atoms that is in Δ. Over-deletion reads
-the same three versions while Δ leaves.
+For a clause whose body has k atoms of the stratum there are k evaluations. In the i-th, atom i reads Δ, the
+atoms before it I, the atoms after it I ∪ Δ; so every instance that uses a fact of Δ is considered once, at
+the first of its atoms that is in Δ. Over-deletion reads the same three versions while Δ leaves.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
-from modulog.engines.protocol import ModuleId, Relation, Version, Work
+from modulog.engines.protocol import ModuleId, Version, Work
 from modulog.language.model import Predicate
-from modulog.modules.changes import Variant, due, lost, rederivation, won
-from modulog.modules.clauses import Context, Evaluation, Prepared, prepare
-from modulog.modules.counting import Counting, countable
+from modulog.modules.clause import Context, Evaluation, Prepared, prepare
+from modulog.modules.clause_changes import Variant, due, lost, rederivation, won
+from modulog.modules.derivation_counts import Counting, countable
+from modulog.modules.module import Module
 from modulog.planning.plan import Clause
 
 
-class SeminaiveModule:
+class SeminaiveModule(Module):
     """Any recursive clauses of a stratum; `own` are its predicates.
 
-    With `count_derivations` (DRed^c) it keeps C_r, the number of instances of its clauses that derive each fact: an over-deleted fact is
-    rederived when some are left. Otherwise the clauses are asked.
+    With `count_derivations` (DRed^c) it keeps C_r, the number of instances of its clauses that derive each
+    fact: an over-deleted fact is rederived when some are left. Otherwise the clauses are asked.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class SeminaiveModule:
         self.adding = self._steps("after", "after", False)
 
     def count_derivations(self) -> None:
-        """Keep recursive counters from the next update on; a module with a clause that cannot be counted goes on asking."""
+        """Keep recursive counters from the next update on, if every clause can be counted."""
         if not all(map(countable, self.prepared)):
             return
         for relation in {id(c.relation): c.relation for c in self.prepared}.values():
@@ -46,7 +47,8 @@ class SeminaiveModule:
 
     @cached_property
     def _deleting(self) -> list[Variant]:
-        # Instances with a changed atom below are left to Diff: lower atoms read what stayed, negated ones what was never there.
+        # Instances with a changed atom below are left to Diff: lower atoms read what stayed, negated ones what was
+        # never there.
         return self._steps("kept", "either", bool(self.counting))
 
     @cached_property
@@ -67,7 +69,7 @@ class SeminaiveModule:
         return [w for e in due(variants) for w in self.counting[id(e.relation)].change([e], sign)]
 
     def add(self) -> list[Work]:
-        """Π[I ∪ Δ : Δ] in one step (Definition 3); a clause without a fact for each of its atoms is not touched."""
+        """Π[I ∪ Δ : Δ] in one step (Definition 3); a clause with an atom without facts is left out."""
         return self._consequences(self.adding, 1)
 
     def delete(self) -> list[Work]:
@@ -75,7 +77,7 @@ class SeminaiveModule:
         return self._consequences(self._deleting, -1)
 
     def rederive(self) -> list[Work]:
-        """The over-deleted facts that follow in one step from what stayed (Definition 7); `add` takes the further steps."""
+        """Over-deleted facts that follow in one step from what stayed (Definition 7); `add` goes on."""
         if not self.counting:
             return [e.work() for e in due(self._rederiving)]
         return [w for counting in self.counting.values() for w in counting.left("gone")]
@@ -84,26 +86,13 @@ class SeminaiveModule:
         """Π[I : Δ^p, Δ^n] for changes below the stratum (Definition 5)."""
         return self._consequences(self._diff[sign], sign)
 
-    def rest(self) -> None:
-        """Nothing is kept for rounds alone."""
-
     def begin(self) -> None:
-        """An update begins."""
         for counting in self.counting.values():
             counting.begin()
-
-    def end(self) -> None:
-        """Nothing is open."""
-
-    def relations(self) -> list[Relation]:
-        return []
 
     def counters(self) -> list[Counting]:
         """The recursive counters, if they are kept."""
         return list(self.counting.values())
-
-    def restore(self, relations: Sequence[Relation]) -> None:
-        """Nothing is kept but facts and counters, which are counted anew."""
 
     def evaluations(self) -> list[Evaluation]:
         return [v.evaluation for v in self.adding]

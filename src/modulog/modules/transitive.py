@@ -1,7 +1,8 @@
 """The transitive module beside other recursive clauses: Algorithms 4 to 6 of the modular paper, corrected.
 
-`R(x,y), R(y,z) → R(x,z)` is evaluated as `X(x,y), R(y,z) → R(x,z)`: X_R holds the external facts, those that something else derived, and every
-fact of R is a chain of them. docs/errata.md tells where the printed algorithms fail; E4 to E7 are the marks used there.
+`R(x,y), R(y,z) → R(x,z)` is evaluated as `X(x,y), R(y,z) → R(x,z)`: X_R holds the external facts, those that
+something else derived, and every fact of R is a chain of them. docs/errata.md tells where the printed
+algorithms fail; E4 to E7 are the marks used there.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from modulog.engines.protocol import (
     Version,
     Work,
 )
-from modulog.modules.clauses import Context, Evaluation
+from modulog.modules.clause import Context
+from modulog.modules.module import Module
 from modulog.planning.plan import ModulePlan
 
 
-class TransitiveModule:
+class TransitiveModule(Module):
     """One transitive predicate of a stratum with other recursion."""
 
     def __init__(self, number: ModuleId, plan: ModulePlan, context: Context) -> None:
@@ -73,7 +75,10 @@ class TransitiveModule:
         ]
 
         def absent(pair: tuple[str, str], version: Version) -> Expr:
-            """E4: what is there already is not new. It is left out of what was found, where no pair is there twice."""
+            """E4: what is there already is not new.
+
+            It is left out of what was found, where no pair is there twice.
+            """
             return AntiJoin(Read(fresh, pair, version), Read(self.relation, pair, "all"), pair)
 
         step = Join(absent(("y", "z"), "delta"), Read(self.external, ("x", "y"), "all"), ("x", "z"))
@@ -83,15 +88,12 @@ class TransitiveModule:
 
     # ---- Algorithm 5
 
-    def rest(self) -> None:
-        """Nothing is kept for rounds alone."""
-
     def begin(self) -> None:
         """An update begins: nothing has been seen."""
         self.seen = self.engine.relation(f"{self.relation.name} seen", 2)
 
     def delete(self) -> list[Work]:
-        """Del (Definition 6): what a chain with a deleted fact led to; the loop spares what still has support."""
+        """Del (Definition 6): what a chain with a deleted fact led to; the loop keeps what has support."""
         if not self.relation.listed or not self.relation.size("delta"):
             return []
         there = Read(self.relation, ("x", "z"), "all")
@@ -139,19 +141,9 @@ class TransitiveModule:
         self.external.merge()
         self.external.rest()
 
-    def diff(self, sign: int) -> list[Work]:
-        """Diff (Definition 5): the clause reads nothing below the stratum."""
-        return []
-
-    def end(self) -> None:
-        """Nothing is open."""
-
     def relations(self) -> list[Relation]:
         return [self.external]
 
     def restore(self, relations: Sequence[Relation]) -> None:
         """Take the external facts that were kept."""
         (self.external,) = relations
-
-    def evaluations(self) -> Sequence[Evaluation]:
-        return []

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from modulog.engines.protocol import Failures, Relation
+from modulog.evaluation.facts import Facts
+from modulog.evaluation.statistics import RoundStatistics, RuleStatistics, StratumStatistics
+from modulog.evaluation.stratum_group import StratumGroup
+from modulog.kernels.compile_time import working_time
 from modulog.language.model import Predicate
-from modulog.materialisation.facts import Facts
-from modulog.materialisation.materialise import Run
-from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, StratumStatistics
-from modulog.pipeline.committed import ROUNDS, Committed
+from modulog.pipeline.checkpoint_file import ROUNDS, Committed
 
 
 class Checkpoints(Committed):
@@ -55,30 +55,41 @@ class Checkpoints(Committed):
 
     # ---- What the reasoner asks for
 
-    def resume(self, facts: Facts, runs: Sequence[Run]) -> None:
+    def resume(self, facts: Facts, runs: Sequence[StratumGroup]) -> None:
         """Put back what was kept, or commit the explicit facts."""
         self._facts, self._runs, self._before = facts, runs, facts.engine.failures - self.failures
         if self._state is None:
             self._done, self._rounds = 0, 0
             if not self._stored:
-                self._keep()
+                self._consider()
             return
         for name, arity in self._state["explicit"]:
-            facts.given(Predicate(name, arity))
+            facts.explicit_relation(Predicate(name, arity))
         explicit = [facts.explicit[Predicate(name, arity)] for name, arity in self._state["explicit"]]
-        kept = [relation for run in runs for relation in run.kept]
+        pairs = [(r, s) for r, s in zip(runs, self._state["strata"], strict=True) if s["kept"]]
+        kept = [relation for run, _ in pairs for relation in run.kept]
         self._backend.thaw_relations(self._state["engine"], [*explicit, *kept])
-        for run, stratum in zip(runs, self._state["strata"], strict=True):
+        for run, stratum in pairs:
             run.finished = stratum["finished"]
             run.statistics = _statistics(run.statistics, stratum)
         self._done, self._rounds = self._progress()
 
     def reached(self) -> None:
-        """Commit if a stratum is done, or enough rounds are; in any case when all is done."""
+        """Commit if a stratum is done, or enough rounds are, and it costs little of the time; if it costs nothing, in any case when all is done."""
         done, rounds = self._progress()
-        is_due = done > self._done or rounds >= self._rounds + self._every
-        if is_due and (self._is_paid() or done == len(self._runs)):
+        if done > self._done or rounds >= self._rounds + self._every:
+            self._consider(is_last=done == len(self._runs))
+
+    def _consider(self, is_last: bool = False) -> None:
+        """Commit, unless that would take too much of the time."""
+        relations = [*self._explicit().values(), *(r for run in self._runs for r in run.kept)]
+        cost = self._backend.freezing_seconds(relations)
+        if self._is_paid(cost) or (is_last and not cost):
             self._keep()
+
+    def _explicit(self) -> dict[Predicate, Relation]:
+        """The explicit facts, unless they lie in the store."""
+        return {} if self._stored else dict(self._facts.explicit)
 
     def _progress(self) -> tuple[int, int]:
         """How many strata are done, and the rounds of all."""
@@ -87,10 +98,11 @@ class Checkpoints(Committed):
 
     def _keep(self) -> None:
         """Commit the present state, unless its evaluation is put off."""
-        began = perf_counter()
-        explicit = {} if self._stored else dict(self._facts.explicit)
-        kept = [relation for run in self._runs for relation in run.kept]
-        changing: list[Relation] = [r for run in self._runs if not run.finished for r in run.kept]
+        began = working_time()
+        explicit = self._explicit()
+        taken = [run for run in self._runs if all(map(self._backend.can_freeze, run.kept))]
+        kept = [relation for run in taken for relation in run.kept]
+        changing: list[Relation] = [r for run in taken if not run.finished for r in run.kept]
         frozen = self._backend.freeze([*explicit.values(), *kept], changing)
         if frozen is None:
             return
@@ -98,11 +110,18 @@ class Checkpoints(Committed):
             run.recount()
         content = {
             "explicit": [[p.name, p.arity] for p in explicit],
-            "strata": [{"finished": run.finished, **_record(run.statistics)} for run in self._runs],
+            "strata": [_stratum(run, run in taken) for run in self._runs],
             "failures": (self._facts.engine.failures - self._before).counts(),
         }
         self._commit(began, frozen, content)
         self._done, self._rounds = self._progress()
+
+
+def _stratum(run: StratumGroup, is_kept: bool) -> dict[str, Any]:
+    """How far a stratum has come, if its relations are kept; otherwise it is computed again."""
+    if not is_kept:
+        return {"kept": False, "finished": False, "rounds": []}
+    return {"kept": True, "finished": run.finished, **_record(run.statistics)}
 
 
 def _record(statistics: StratumStatistics) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,11 +20,11 @@ from typing import Any
 from modulog.errors import DataError, ModulogError
 from modulog.formats.writing import replacing
 from modulog.kernels.compile_time import compile_time, working_time
-from modulog.pipeline.configuration import Configuration
+from modulog.pipeline.config import Configuration
 from modulog.pipeline.report import report
 from modulog.pipeline.run import COMPILING, Run, Watch
+from modulog.store.draft import RUNS, check_target
 from modulog.store.locks import lock_for_running
-from modulog.store.writing import RUNS, check_target
 from modulog.version import __version__
 
 
@@ -43,7 +43,11 @@ class RunLog:
         """One line; what JSON cannot say is written as text. On a full disk the run has other worries than its log."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         stage = {"stage": self._stage} if self._stage else {}
-        line = json.dumps({"at": now, "event": event, **stage, **values}, ensure_ascii=False, default=str)
+        self._append(
+            json.dumps({"at": now, "event": event, **stage, **values}, ensure_ascii=False, default=str)
+        )
+
+    def _append(self, line: str) -> None:
         self.events.append(json.loads(line))
         with suppress(OSError):
             self._file.write(line + "\n")
@@ -82,6 +86,23 @@ class RunLog:
         """Write down where the work is."""
         self.write("round", stratum=stratum, strata=strata, predicates=name, round=round_, facts=facts)
         self._also(stratum, strata, name, round_, facts)
+
+    # ---- What another process has written
+
+    def repeat(self, line: dict[str, Any]) -> AbstractContextManager[None] | None:
+        """Take over a line of a log of another process, and tell it; the line that begins a stage answers a context to be left when the stage ends."""
+        self._append(json.dumps(line, ensure_ascii=False))
+        event, stage = line["event"], line.get("stage", "")
+        values = {name: value for name, value in line.items() if name not in ("at", "event", "stage")}
+        if event == "stage":
+            return self._also.stage(stage)
+        if event == "note":
+            self._also.note(**values)
+        elif event == "round":
+            self._also(*values.values())
+        else:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + values["seconds"]
+        return None
 
     def compiled(self) -> None:
         """Note how long kernels were compiled, as a stage of its own: the seconds of no other stage have it."""
@@ -150,7 +171,7 @@ def _free(folder: Path) -> Path:
 
 
 def _words(error: BaseException) -> str:
-    return str(error) if isinstance(error, ModulogError) else f"{type(error).__name__}: {error}"
+    return error.told if isinstance(error, ModulogError) else f"{type(error).__name__}: {error}"
 
 
 def _shown(configuration: Configuration) -> dict[str, Any]:

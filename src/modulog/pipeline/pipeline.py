@@ -8,13 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modulog.engines.backend import Columns
-from modulog.engines.registry import LIMITS, refuse_unknown
-from modulog.pipeline.checking import Checked, check
-from modulog.pipeline.configuration import AVAILABLE_NOW, Configuration, Role, Sink, Source
-from modulog.pipeline.describing import describe
-from modulog.pipeline.reading import read_configuration
+from modulog.engines.registry import refuse_unknown
+from modulog.errors import OptionError
+from modulog.pipeline.check import Checked, check
+from modulog.pipeline.config import (
+    AVAILABLE_NOW,
+    GONE,
+    LIMITS,
+    Configuration,
+    EngineKind,
+    Role,
+    Sink,
+    Source,
+)
+from modulog.pipeline.config_file import read_configuration
+from modulog.pipeline.config_schema import gone
 from modulog.pipeline.run import Mode, Run, Unwatched, Watch
-from modulog.planning.pipeline import CHOICES
+from modulog.pipeline.summary import describe
+from modulog.planning.passes import CHOICES
 
 if TYPE_CHECKING:
     from modulog.pipeline.streams import Stream
@@ -41,8 +52,9 @@ class Pipeline:
     ...     )
     ...     pipeline.check()
 
-    `run()` does the work, on Spark. Other options: `spark`, the settings of a session of our own; `modules`, `storage`, `decompose` and `maintenance`, as `Reasoner` takes
-    them; `local_limit`, `update_limit` and `broadcast_limit`; `checkpoint_rounds`, after how many rounds of a fixpoint the work so far is committed.
+    `run()` does the work: on Spark, or with `engine="local"` in this process, without Java. On Spark `workers=1` is one task that does everything in a worker, and more are executors that evaluate rules by SQL; unless
+    it is given, it is 1 where the facts fit the memory of a worker. With the local engine it is the number of threads. Other options: `spark`, the settings of a session of our own; `modules`, `storage`, `decompose` and `maintenance`, as `Reasoner` takes
+    them; `broadcast_limit`; `checkpoint_rounds`, after how many rounds of a fixpoint the work so far is committed.
     """
 
     def __init__(
@@ -53,9 +65,14 @@ class Pipeline:
         sources: Sequence[Source] = (),
         sinks: Sequence[Sink] = (),
         mode: Mode = "full",
+        engine: EngineKind = "spark",
+        workers: int | None = None,
         spark: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
+        for name in GONE:
+            if name in options:
+                raise OptionError(gone(name))
         refuse_unknown(options, OPTIONS, Pipeline.__init__.__kwdefaults__)
         self.configuration = Configuration(
             rules=tuple(os.fspath(path) for path in rules),
@@ -63,14 +80,22 @@ class Pipeline:
             sources=tuple(sources),
             sinks=tuple(sinks),
             mode=mode,
+            engine=engine,
+            workers=workers,
             spark=spark or {},
             **options,
         )
         self._streams: list[Stream] = []
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Pipeline:
-        """The pipeline of a TOML file; paths in it are relative to its folder.
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        engine: EngineKind | None = None,
+        workers: int | None = None,
+    ) -> Pipeline:
+        """The pipeline of a TOML file; paths in it are relative to its folder. `engine` and `workers` say where it runs, whatever the file says.
 
         >>> from tempfile import TemporaryDirectory
         >>> from modulog.errors import PipelineError
@@ -85,7 +110,7 @@ class Pipeline:
         /pipeline.toml:3: there is no key `mod` here; did you mean `mode`?
         """
         made = cls.__new__(cls)
-        made.configuration, made._streams = read_configuration(Path(path)), []
+        made.configuration, made._streams = read_configuration(Path(path), engine, workers), []
         return made
 
     def stream(
@@ -99,6 +124,8 @@ class Pipeline:
         trigger: str = AVAILABLE_NOW,
     ) -> None:
         """Take the batches of a streaming data frame, too: each is one update. `name` tells streams of one predicate apart in later runs."""
+        if self.configuration.engine == "local":
+            raise OptionError('a local pipeline has no streams: take the Spark engine, engine="spark"')
         from modulog.pipeline.streams import Stream
 
         key = name or f"{predicate}-{role}"
@@ -126,6 +153,10 @@ class Pipeline:
     def run(self, *, full: bool = False, spark: Any = None, watch: Watch | None = None) -> Run:
         """Check everything, then bring the store and the sinks up to date; `full=True` starts again from the sources as they are."""
         checked = self._checked()
-        from modulog.pipeline.stages import run_alone
+        if spark is not None and self.configuration.engine == "local":
+            raise OptionError(
+                '`spark` is a session, and the engine of this pipeline is local: leave it out, or take engine="spark"'
+            )
+        from modulog.pipeline.runner import run_alone
 
         return run_alone(checked, watch or Unwatched(), full=full, spark=spark, streams=self._streams)

@@ -13,17 +13,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modulog.engines.backend import FactFile
 from modulog.engines.registry import files_on_spark
+from modulog.errors import DataError
 from modulog.formats import DataWarning
-from modulog.formats.files import SPARK_FORMATS, holds_facts
-from modulog.pipeline.configuration import AVAILABLE_NOW, Role, Source
-from modulog.pipeline.files import remote_files
-from modulog.pipeline.incremental import read_files
-from modulog.pipeline.state import StreamState
+from modulog.formats.files import holds_facts
+from modulog.formats.format import EXTENSIONS
+from modulog.pipeline.config import AVAILABLE_NOW, Role, Source
+from modulog.pipeline.pending_updates import read_files
+from modulog.pipeline.run_state import StreamState
 
 if TYPE_CHECKING:
-    from modulog.loading import Given
-    from modulog.session import Reasoner
+    from modulog.reasoner.facts_in import Given
+    from modulog.reasoner.reasoner import Reasoner
 
 FILES = "path string, modificationTime timestamp, length long, content binary"
 """What Spark tells of files; their content is not read."""
@@ -40,19 +42,29 @@ class Stream:
     read: Callable[[Reasoner, Any], list[Given]]
 
 
+def files_on(spark: Any, source: Source) -> list[FactFile]:
+    """The files of a source on any file system that Spark knows; a batch may have none yet."""
+    try:
+        return files_on_spark(spark, source.place, source.format)
+    except DataError:
+        if source.is_batch:
+            return []
+        raise
+
+
 def file_stream(source: Source) -> Stream:
     """The new files of a source."""
 
     def open(spark: Any) -> Any:
-        if not remote_files(spark, source):
+        if not files_on(spark, source):
             return None
         return spark.readStream.format("binaryFile").schema(FILES).load(source.place).select("path")
 
     def read(reasoner: Reasoner, batch: Any) -> list[Given]:
         files = []
         for path in sorted(row["path"].removeprefix("file:") for row in batch.collect()):
-            if source.format is None and not holds_facts(path, SPARK_FORMATS):
-                warnings.warn(f"{path}: skipped: not {', '.join(SPARK_FORMATS)}", DataWarning, stacklevel=1)
+            if source.format is None and not holds_facts(path):
+                warnings.warn(f"{path}: skipped: not {', '.join(EXTENSIONS)}", DataWarning, stacklevel=1)
             else:
                 files += files_on_spark(batch.sparkSession, path, source.format)
         return read_files(reasoner, source, files)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
-from modulog.engines.backend import Backend
+from modulog.engines.backend import Backend, FreezingTables, can_freeze_tables
 from modulog.engines.protocol import Failures, Relation, Table
-from modulog.maintenance.progress import Reached, Step, all_of, step_of
-from modulog.pipeline.committed import ROUNDS, Committed
+from modulog.errors import NotSupported
+from modulog.kernels.compile_time import working_time
+from modulog.maintenance.update_progress import Reached, Step, all_of, step_of
+from modulog.pipeline.checkpoint_file import ROUNDS, Committed
 
 FIRST = 0.2  # seconds that the first commit is thought to take
 
@@ -33,12 +34,15 @@ class UpdateCheckpoints(Committed):
         super().__init__(store, key, rounds)
         self._reached: dict[int, Reached] = {}
         self._done: dict[int, Sequence[Relation]] = {}  # strata of which no step has been taken yet
-        self._committed, self._cost, self._rounds = perf_counter(), FIRST, 0
+        self._committed, self._cost, self._rounds = working_time(), FIRST, 0
         self._earlier: dict[int, Reached] | None = None
 
     def begin(self, backend: Backend) -> None:
         """As `maintenance.progress.UpdateCheckpoints` says."""
+        if not can_freeze_tables(backend):
+            raise NotSupported("only the Spark engine has checkpoints of updates")
         super().begin(backend)
+        self._backend: FreezingTables = backend
         self._before = backend.engine.failures
 
     @property
@@ -62,7 +66,7 @@ class UpdateCheckpoints(Committed):
         self._state = self._earlier = None
         self._before = self._backend.engine.failures
         self._reached, self._done, self._rounds = {}, {}, 0
-        self._committed, self._cost = perf_counter(), FIRST
+        self._committed, self._cost = working_time(), FIRST
 
     # ---- What the update asks for
 
@@ -117,7 +121,7 @@ class UpdateCheckpoints(Committed):
 
     def _keep(self) -> None:
         """Commit what has been reached."""
-        began, self._rounds = perf_counter(), 0
+        began, self._rounds = working_time(), 0
         self._reached |= {stratum: self._steps(kept, True) for stratum, kept in self._done.items()}
         self._done = {}
         tables: list[Table] = [t for r in self._reached.values() for step in r.steps for t in step or ()]

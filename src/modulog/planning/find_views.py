@@ -1,8 +1,9 @@
-"""Pass 3: unions and inverses become views.
+"""The pass that turns unions and inverses into views, which are read from their parts and not stored.
 
-`U(?x, ?y) :- A(?x, ?y)` and `U(?y, ?x) :- B(?x, ?y)` make U a view of A and B⁻¹. What else is known of U, by other clauses or as explicit facts, are the
-facts of a hidden predicate `U°own`, a further part of the view. Where U feeds a clause that leads back to one of its parts, the clause reads the parts in
-U's place: the view is then no part of the recursion, and a fact of it cannot be its own support.
+`U(?x, ?y) :- A(?x, ?y)` and `U(?y, ?x) :- B(?x, ?y)` make U a view of A and B⁻¹. Facts of U that come from
+other clauses, or are explicit, are stored in a hidden predicate `U°own`, which is a further part of the view.
+Where a clause that reads U leads back, directly or not, to one of U's parts, the clause is rewritten to read
+the parts in place of U: so the view is not recursive, and no fact of it can support itself.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from modulog.language.graph import components
+from modulog.language.dependency_graph import components
 from modulog.language.model import Atom, Predicate, Rule, Variable
-from modulog.planning.collapse import link_of
+from modulog.planning.merge_equivalent import link_of
 from modulog.planning.plan import Clause, Link
-from modulog.planning.recognise import is_transitive, linear_graph
+from modulog.planning.recognise_closures import is_transitive, linear_graph
 
-MOST = 32  # clauses that one clause may become when it reads the parts of views
-OWN = "°own"
+MOST = 32  # the most clauses that one clause may become by reading the parts of views in place of the views
+OWN = "°own"  # what the name of a hidden predicate has after the name of its view
 
 Views = dict[Predicate, tuple[Link, ...]]
 
@@ -26,38 +27,40 @@ Views = dict[Predicate, tuple[Link, ...]]
 def find_views(
     clauses: tuple[Clause, ...], everywhere: bool
 ) -> tuple[tuple[Clause, ...], Views, dict[Predicate, Predicate]]:
-    """The clauses with views, their parts, and whose own facts each hidden predicate has.
+    """The rewritten clauses, the parts of each view, and for each hidden predicate its view.
 
-    Unless `everywhere`, only over closures, or views of them: reading a view costs more than reading a list, and saves nothing where
-    the parts are listed.
+    With `everywhere`, all unions and inverses become views; otherwise only those with a closure, or a view of
+    one, as a part. Reading a view costs more than reading a list of facts, and saves no memory if the parts
+    are lists.
     """
     chosen = _chosen(clauses, everywhere)
     while True:
         views = {u: _parts(u, clauses) for u in chosen}
         found = _with_views(clauses, views)
         if isinstance(found, tuple):
-            return found, views, {own(u): u for u in chosen}
+            return found, views, {own_predicate(u): u for u in chosen}
         chosen = [u for u in chosen if u != found]
 
 
-def own(predicate: Predicate) -> Predicate:
-    """The hidden predicate of a view's own facts."""
+def own_predicate(predicate: Predicate) -> Predicate:
+    """The hidden predicate that stores the facts of a view that are in none of its parts."""
     return Predicate(predicate.name + OWN, predicate.arity)
 
 
 def _chosen(clauses: Sequence[Clause], everywhere: bool) -> list[Predicate]:
+    """The predicates that are to become views."""
     sources: dict[Predicate, set[Predicate]] = {}
-    barred: set[Predicate] = set()
+    recursive: set[Predicate] = set()
     closures: set[Predicate] = set()
     for clause in clauses:
         head = clause.head.predicate
         if any(atom.predicate == head for atom in clause.atoms):
-            barred.add(head)  # recursive by itself: perhaps a closure
+            recursive.add(head)  # perhaps a closure
         if is_transitive(clause) or linear_graph(clause, (head,)):
             closures.add(head)
         if (source := _source(clause)) is not None:
             sources.setdefault(head, set()).add(source)
-    candidates = {u: parts for u, parts in sources.items() if u not in barred and u.arity == 2}
+    candidates = {u: parts for u, parts in sources.items() if u not in recursive and u.arity == 2}
     if everywhere:
         return sorted(candidates)
     chosen: set[Predicate] = set()
@@ -67,30 +70,30 @@ def _chosen(clauses: Sequence[Clause], everywhere: bool) -> list[Predicate]:
 
 
 def _source(clause: Clause) -> Predicate | None:
-    """What a clause copies or turns round."""
+    """The predicate that a clause copies or inverts; None if it does something else."""
     if link_of(clause) is None or clause.atoms[0].predicate == clause.head.predicate:
         return None
     return clause.atoms[0].predicate
 
 
 def _parts(predicate: Predicate, clauses: Sequence[Clause]) -> tuple[Link, ...]:
-    """The parts of a view, its own facts last; argument j of a pair is argument places[j] of the part."""
+    """The parts of a view, the hidden predicate last; the view's argument j is argument places[j] of each."""
     found = []
     for clause in clauses:
         if clause.head.predicate == predicate and _source(clause) is not None:
             places = tuple(clause.atoms[0].terms.index(t) for t in clause.head.terms)
             found.append(Link(clause.atoms[0].predicate, places))
-    return (*dict.fromkeys(found), Link(own(predicate), (0, 1)))
+    return (*dict.fromkeys(found), Link(own_predicate(predicate), (0, 1)))
 
 
 def _with_views(clauses: Sequence[Clause], views: Views) -> tuple[Clause, ...] | Predicate:
-    """The clauses with views, or a view that would make too many of one."""
+    """The clauses rewritten for the views; or a view that would turn one clause into more than `MOST`."""
     member = _recursion(clauses)
     result: list[Clause] = []
     for clause in clauses:
         head = clause.head.predicate
         if head in views and _source(clause) is None:
-            clause = replace(clause, head=replace(clause.head, predicate=own(head)))
+            clause = replace(clause, head=replace(clause.head, predicate=own_predicate(head)))
         elif head in views:
             result.append(clause)
             continue
@@ -106,14 +109,14 @@ def _with_views(clauses: Sequence[Clause], views: Views) -> tuple[Clause, ...] |
 
 
 def _copy(predicate: Predicate) -> Clause:
-    """What a view's own facts add to it."""
+    """The clause by which a view has the facts of its hidden predicate."""
     x, y = Variable("x"), Variable("y")
-    head, body = Atom(predicate, (x, y)), Atom(own(predicate), (x, y))
+    head, body = Atom(predicate, (x, y)), Atom(own_predicate(predicate), (x, y))
     return Clause(head, (body,), (), (), Rule((head,), (body,)))
 
 
 def _recursion(clauses: Sequence[Clause]) -> dict[Predicate, int]:
-    """For each predicate the number of its component in the predicate graph."""
+    """For each predicate the number of its strongly connected component in the predicate graph."""
     edges: dict[Predicate, set[Predicate]] = {}
     for clause in clauses:
         below = {a.predicate for a in (*clause.atoms, *clause.negations)}
@@ -124,8 +127,11 @@ def _recursion(clauses: Sequence[Clause]) -> dict[Predicate, int]:
 
 
 def _unfolded(clause: Clause, inside: int, member: dict[Predicate, int], views: Views) -> Iterator[Clause]:
-    """The clause over the parts of the views that it is recursive with; what derives nothing new is left out."""
-    choices = [_choices(atom, inside, member, views) for atom in clause.atoms]
+    """The clauses that read the parts of views in component `inside`, without those with head in the body.
+
+    If there would be more than `MOST`, `MOST` + 1 clauses are returned, which the caller counts.
+    """
+    choices = [_replacements(atom, inside, member, views) for atom in clause.atoms]
     number = 1
     for options in choices:
         number *= len(options)
@@ -134,7 +140,8 @@ def _unfolded(clause: Clause, inside: int, member: dict[Predicate, int], views: 
             yield replace(clause, atoms=tuple(dict.fromkeys(atoms)))
 
 
-def _choices(atom: Atom, inside: int, member: dict[Predicate, int], views: Views) -> list[Atom]:
+def _replacements(atom: Atom, inside: int, member: dict[Predicate, int], views: Views) -> list[Atom]:
+    """The atoms that may replace an atom: those of the parts, if it is of a view in component `inside`."""
     if atom.predicate not in views or member[atom.predicate] != inside:
         return [atom]
     found = []
@@ -144,5 +151,5 @@ def _choices(atom: Atom, inside: int, member: dict[Predicate, int], views: Views
             terms[place] = atom.terms[j]
         part = Atom(link.representative, tuple(terms), atom.position)
         deeper = link.representative in views and member.get(link.representative) == inside
-        found += _choices(part, inside, member, views) if deeper else [part]
+        found += _replacements(part, inside, member, views) if deeper else [part]
     return list(dict.fromkeys(found))

@@ -1,8 +1,9 @@
-"""Pass 1: one head a rule, assignments settled, nothing said twice.
+"""The pass that turns rules into clauses: one head each, assignments substituted, no literal twice.
 
-`?x = e` assigns when nothing else binds ?x. If e is a constant or a variable, ?x is replaced by it everywhere. If e is a call, comparisons and
-other calls speak of the call in place of ?x, so that they need no term for it; where ?x stands in a head or a negated atom, or
-nowhere else, the clause keeps the equation, with ?x on its left. A rule whose head is among its body atoms says nothing and is dropped.
+`?x = e` is an assignment if nothing else binds ?x. If e is a constant or a variable, it replaces ?x
+everywhere. If e is a call, it replaces ?x in comparisons and in other calls, so that these need no term for
+its value; if ?x occurs in a head or in a negated atom, or nowhere else, the clause keeps the equation, with
+?x on its left. A rule whose head is among its body atoms derives nothing and is dropped.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from modulog.language.expressions import replace_terms
+from modulog.language.calls import replace_terms
 from modulog.language.model import Atom, Call, Comparison, Expression, Rule, Term, Variable, variables_of
 from modulog.planning.plan import Clause
 
@@ -21,17 +22,17 @@ def normalise(rules: tuple[Rule, ...]) -> tuple[Clause, ...]:
 
 
 def _clauses(rule: Rule) -> list[Clause]:
-    settled = settle(rule.atoms, rule.negations, rule.comparisons)
-    heads = dict.fromkeys(substitute(a, settled.values) for a in rule.heads)
+    simplified = substitute_assignments(rule.atoms, rule.negations, rule.comparisons)
+    heads = dict.fromkeys(substitute(a, simplified.values) for a in rule.heads)
     return [
-        Clause(head, settled.atoms, settled.negations, settled.comparisons_for([head]), rule)
+        Clause(head, simplified.atoms, simplified.negations, simplified.comparisons_for([head]), rule)
         for head in heads
-        if head not in settled.atoms
+        if head not in simplified.atoms
     ]
 
 
-class Settled:
-    """A body without assignments: `values` has what each assigned variable stands for."""
+class SubstitutedBody:
+    """A body in which assigned variables have been replaced; `values` has the expression of each of them."""
 
     def __init__(
         self,
@@ -45,7 +46,11 @@ class Settled:
         self.values, self.tests = values, tests
 
     def comparisons_for(self, heads: Iterable[Atom]) -> tuple[Comparison, ...]:
-        """The tests, and the equations of computed variables that heads or negated atoms need, or that nobody needs."""
+        """The comparisons of the clause: the tests, and the equations of computed variables that stay.
+
+        These are variables in heads or negated atoms, and those that occur nowhere else: their calls still
+        have to succeed for the body to hold.
+        """
         named = {v for atom in (*heads, *self.negations) for v in atom.variables()}
         computed = {v: e for v, e in self.values.items() if isinstance(e, Call)}
         inside = [c.left for c in self.tests] + [c.right for c in self.tests]
@@ -55,10 +60,10 @@ class Settled:
         return (*self.tests, *(Comparison("=", v, computed[v]) for v in kept))
 
 
-def settle(
+def substitute_assignments(
     atoms: tuple[Atom, ...], negations: tuple[Atom, ...], comparisons: tuple[Comparison, ...]
-) -> Settled:
-    """Separate the equations that assign, in the order in which they can, from the comparisons that test."""
+) -> SubstitutedBody:
+    """Separate assignments from tests among the comparisons, and substitute the assigned variables."""
     bound = {v for atom in atoms for v in atom.variables()}
     values: dict[Variable, Expression] = {}
     waiting, progress = list(dict.fromkeys(comparisons)), True
@@ -74,10 +79,11 @@ def settle(
                 progress = True
                 break
     tests = (replace(c, left=_value(c.left, values), right=_value(c.right, values)) for c in waiting)
-    return Settled(atoms, negations, values, tuple(dict.fromkeys(tests)))
+    return SubstitutedBody(atoms, negations, values, tuple(dict.fromkeys(tests)))
 
 
 def _assigned(comparison: Comparison, bound: set[Variable]) -> tuple[Variable, Expression] | None:
+    """The variable that a comparison assigns, and its expression; None if it assigns none."""
     if comparison.operator != "=":
         return None
     for variable, value in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
@@ -87,14 +93,14 @@ def _assigned(comparison: Comparison, bound: set[Variable]) -> tuple[Variable, E
 
 
 def _value(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:
-    """The expression with assigned variables replaced by what they stand for."""
+    """The expression with assigned variables replaced by their expressions."""
     if not values:
         return expression
     return replace_terms(expression, lambda t: values.get(t, t) if isinstance(t, Variable) else t)
 
 
 def _calls(expressions: Iterable[Expression]) -> Iterable[Call]:
-    """The calls of expressions, those inside others included."""
+    """The calls in expressions, nested ones included."""
     for expression in expressions:
         if isinstance(expression, Call):
             yield expression
@@ -102,7 +108,7 @@ def _calls(expressions: Iterable[Expression]) -> Iterable[Call]:
 
 
 def substitute(atom: Atom, values: Mapping[Variable, Expression]) -> Atom:
-    """The atom with assigned variables replaced by their terms; computed ones stay."""
+    """The atom with assigned variables replaced by their terms; variables whose value is a call stay."""
     if not values:
         return atom
     return replace(atom, terms=tuple(_term(t, values) for t in atom.terms))

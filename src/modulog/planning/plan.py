@@ -1,20 +1,28 @@
-"""The plan: what the passes make of a program, and how it shows itself."""
+"""The plan of a program, which the passes make and the reasoner evaluates; `str` and notebooks print it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any, Protocol
 
-from modulog.engines.protocol import REPRESENTABLE
+from modulog.engines.schemes import PLAIN, REPRESENTABLE, Scheme
 from modulog.language.model import Atom, Comparison, Expression, Predicate, Rule, Variable
 from modulog.language.printer import print_atom, print_rule
-from modulog.terms.model import Constant
+from modulog.terms.constant import Constant
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A rule with one head atom, as evaluation wants it, and the rule of the program that it comes from."""
+    """A rule in the form that is evaluated: one head, the literals by kind, and the rule it comes from.
+
+    >>> from modulog import Reasoner
+    >>> [print(clause) for clause in Reasoner("p(?x), r(?y) :- q(?x, ?y) .").plan().clauses]
+    p(?x) :- q(?x, ?y) .
+    r(?y) :- q(?x, ?y) .
+    [None, None]
+    """
 
     head: Atom
     atoms: tuple[Atom, ...]
@@ -24,7 +32,7 @@ class Clause:
 
     @property
     def computed(self) -> dict[Variable, Expression]:
-        """The variables that only an equation binds, and what computes them."""
+        """The variables that are bound only by an equation, with the expression that computes each."""
         bound = {v for atom in self.atoms for v in atom.variables()}
         return {
             c.left: c.right
@@ -34,7 +42,7 @@ class Clause:
 
     @property
     def creates(self) -> bool:
-        """Whether the head may hold new terms."""
+        """Whether the head has computed variables, so that the clause may derive facts with new terms."""
         return any(v in self.computed for v in self.head.variables())
 
     @property
@@ -50,7 +58,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How a predicate reads its representative: argument j of the predicate is argument places[j] of the representative."""
+    """How to read a predicate from another: its argument j is argument places[j] of the representative."""
 
     representative: Predicate
     places: tuple[int, ...]
@@ -67,11 +75,17 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class ModulePlan:
-    """Recursive clauses of one stratum that one kind of module handles.
+    """Recursive clauses of one stratum, and the kind of module that evaluates them.
 
-    Kinds: "seminaive"; "hypertree", clauses that may be decomposed; "transitive" and "symmetric" (with transitive); "left-linear" and "right-linear", closures along the atom `graph`. A
-    closure that is all the recursion of its stratum is `exact`; `reflexive` says at which ends (0, 1) of a fact its nodes are related
-    to themselves.
+    Kinds: "seminaive"; "hypertree", for clauses of which some may be decomposed; "transitive" and "symmetric"
+    (which includes transitive); "left-linear" and "right-linear", closures along the atom `graph`. A closure
+    that is the only recursion of its stratum is `exact`. `reflexive` has the positions (0, 1) of the
+    arguments for which a clause says that their values are related to themselves.
+
+    >>> from modulog import Reasoner
+    >>> [stratum] = Reasoner("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .").plan().strata
+    >>> [(module.kind, module.exact) for module in stratum.modules]
+    [('transitive', True)]
     """
 
     kind: str
@@ -82,11 +96,11 @@ class ModulePlan:
 
     @property
     def name(self) -> str:
-        """The kind in words, for people."""
+        """The kind, as it is printed."""
         names = {
             "symmetric": "symmetric-transitive closure",
             "seminaive": "seminaive",
-            "hypertree": "hypertree decompositions",
+            "hypertree": "seminaive or hypertree decompositions",
         }
         words = names.get(self.kind, f"{self.kind} closure")
         return f"reflexive {words}" if self.reflexive else words
@@ -94,7 +108,13 @@ class ModulePlan:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """A strongly connected component of the predicate graph, with the clauses that derive its predicates."""
+    """A strongly connected component of the predicate graph, with the clauses that derive its predicates.
+
+    >>> from modulog import Reasoner
+    >>> [stratum] = Reasoner("p(?x) :- q(?x, ?y) .").plan().strata
+    >>> len(stratum.entry), len(stratum.recursive)
+    (1, 0)
+    """
 
     predicates: tuple[Predicate, ...]
     entry: tuple[Clause, ...]  # the nonrecursive clauses
@@ -102,38 +122,62 @@ class Stratum:
     modules: tuple[ModulePlan, ...] = ()
     decompose: str = "off"  # whether bodies are decomposed: where it pays ("auto"), all of them, or none
     table_rows: int | None = None  # the most rows that a table of a decomposed body may have
-    schemes: Mapping[Predicate, str] = field(default_factory=dict)  # of facts that may be represented
-    view: tuple[Link, ...] = ()  # what it shows, if it is a view
+    schemes: Mapping[Predicate, Scheme] = field(default_factory=dict)  # of predicates with compact storage
+    view: tuple[Link, ...] = ()  # the parts, if the predicate is a view
 
-    def scheme(self, predicate: Predicate) -> str:
-        """How the engine is asked to keep the facts of a predicate."""
-        return self.schemes.get(predicate, "plain")
+    def scheme(self, predicate: Predicate) -> Scheme:
+        """The storage scheme of a predicate."""
+        return self.schemes.get(predicate, PLAIN)
+
+    @property
+    def name(self) -> str:
+        """What people call it: by its first predicates."""
+        return ", ".join(p.name for p in self.predicates[:3])
 
     @property
     def closure(self) -> ModulePlan | None:
-        """The closure that is all the recursion of the stratum."""
+        """The closure that is the only recursion of the stratum; None if there is none."""
         return self.modules[0] if self.modules and self.modules[0].exact else None
 
     @property
     def creating(self) -> tuple[Clause, ...]:
-        """The recursive clauses that create values: without a limit they might go on for ever."""
+        """The recursive clauses that create values, which might never reach a fixpoint."""
         return tuple(clause for clause in self.recursive if clause.creates)
 
 
 class Tree(Protocol):
-    """A decomposition that shows itself as text; `given_up` says why it is no longer used, if it is not."""
+    """A decomposition that can be printed; `given_up` says why it is no longer used, "" if it is."""
 
     @property
     def given_up(self) -> str: ...
 
 
+@dataclass(frozen=True, slots=True)
+class ShownTree:
+    """The text of a decomposition that was pickled in another process."""
+
+    text: str
+    given_up: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
 @dataclass(slots=True)
 class Plan:
-    """Strata in the order of evaluation, with their modules; predicates that are views of others.
+    """Strata in the order of evaluation with their modules, and what has been learnt from evaluating them.
 
-    `orders` says how each clause, by identity, was last evaluated: a line for each position of the delta. `views` are unions and inverses with their
-    parts; the own facts of a view, explicit or by other clauses, are those of a hidden predicate, whose view `owners` knows. `storage` says how facts are kept, and why.
-    `trees` are the decompositions of clauses that are evaluated along one, or were until it was given up.
+    `links` are merged predicates with the links to their representatives. `views` are unions and inverses
+    with their parts; `owners` maps the hidden predicate of each view to the view. For printing, evaluation
+    adds to three dictionaries: `orders` has for each clause, by its identity, functions that return the join
+    order last used, one for each position of the delta; `storage` says how the facts of a predicate are
+    stored and why; `trees` are the decompositions along which clauses are evaluated, or were until they were
+    given up.
+
+    >>> from modulog import Reasoner
+    >>> plan = Reasoner("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .").plan()
+    >>> [(str(s.predicates[0]), s.modules[0].name) for s in plan.strata]
+    [('path/2', 'right-linear closure')]
     """
 
     clauses: tuple[Clause, ...]
@@ -145,10 +189,30 @@ class Plan:
     owners: dict[Predicate, Predicate] = field(default_factory=dict)
     storage: dict[Predicate, Callable[[], str]] = field(default_factory=dict)
     trees: dict[int, Tree] = field(default_factory=dict)
-    represents: frozenset[str] = REPRESENTABLE  # by the engine
+    represents: frozenset[str] = REPRESENTABLE  # the kinds of compact storage that the engine has
+    place: str = ""  # where rules are evaluated (driver or workers) and why, if that was decided for a run
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The plan for pickling: functions that describe orders and storage, and trees, become texts."""
+        state = {f.name: getattr(self, f.name) for f in fields(self)}
+        clauses = {
+            id(c): c for s in self.strata for c in (*s.entry, *(c for m in s.modules for c in m.clauses))
+        }
+        state["orders"] = [(clause, self._orders(clause)) for clause in clauses.values()]
+        state["storage"] = {predicate: show() for predicate, show in self.storage.items()}
+        trees = ((clauses[key], tree) for key, tree in self.trees.items() if key in clauses)
+        state["trees"] = [(clause, str(tree), tree.given_up) for clause, tree in trees]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        orders = {id(clause): [partial(str, line) for line in lines] for clause, lines in state["orders"]}
+        storage = {predicate: partial(str, text) for predicate, text in state["storage"].items()}
+        trees = {id(clause): ShownTree(text, given_up) for clause, text, given_up in state["trees"]}
+        for name, value in {**state, "orders": orders, "storage": storage, "trees": trees}.items():
+            setattr(self, name, value)
 
     def constants(self) -> set[Constant]:
-        """Every constant of the clauses."""
+        """All constants in the clauses."""
         found: set[Constant] = set()
         for clause in self.clauses:
             for atom in (clause.head, *clause.atoms, *clause.negations):
@@ -157,7 +221,7 @@ class Plan:
         return found
 
     def __str__(self) -> str:
-        lines = []
+        lines = [self.place] if self.place else []
         for predicate, link in sorted(self.links.items()):
             names = tuple(Variable("xyzuvw"[j] if j < 6 else f"x{j}") for j in range(predicate.arity))
             lines.append(f"view     {print_atom(Atom(predicate, names))} = {link}")
@@ -184,7 +248,7 @@ class Plan:
         return [f"    {clause}", *lines, *(f"      {when}: {order}" for order in self._orders(clause))]
 
     def _tree(self, clause: Clause, when: str) -> list[str]:
-        """The tree that a clause is evaluated along, or why that is over."""
+        """The lines that show a clause's decomposition, or why it is no longer used; empty if it has none."""
         tree = self.trees.get(id(clause))
         if tree is None:
             return []
@@ -217,4 +281,5 @@ class Plan:
             for p, link in sorted(self.links.items())
         )
         head = "<tr><th>stratum</th><th>predicates</th><th>module</th><th>rule</th><th>evaluated</th></tr>"
-        return f"<table>{head}{''.join(rows)}</table>" + (f"<ul>{views}</ul>" if views else "")
+        place = f"<p>{html.escape(self.place)}</p>" if self.place else ""
+        return place + f"<table>{head}{''.join(rows)}</table>" + (f"<ul>{views}</ul>" if views else "")

@@ -1,19 +1,26 @@
-"""Pass 3: the finest strata, one for each strongly connected component of the predicate graph, dependencies first."""
+"""The pass that divides clauses into strata: the strongly connected components of the predicate graph.
+
+These are the finest strata possible; each comes after those that it depends on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modulog.language.graph import components
+from modulog.language.dependency_graph import components
 from modulog.language.model import Predicate
 from modulog.planning.plan import Clause, Stratum
 
 
-def stratify(clauses: tuple[Clause, ...], collapsed: Iterable[Predicate] = ()) -> tuple[Stratum, ...]:
-    """The strata that derive something; predicates without rules belong to none, unless others collapsed into them."""
+def stratify(clauses: tuple[Clause, ...], without_rules: Iterable[Predicate] = ()) -> tuple[Stratum, ...]:
+    """The strata of the clauses; predicates without clauses have none, except those of `without_rules`.
+
+    These are representatives of merged predicates and hidden predicates of views. They may have explicit
+    facts that other predicates read, so they need a stratum of their own.
+    """
     by_head: dict[Predicate, list[Clause]] = {}
-    edges: dict[Predicate, set[Predicate]] = {predicate: set() for predicate in collapsed}
-    gathering = set(edges)
+    edges: dict[Predicate, set[Predicate]] = {predicate: set() for predicate in without_rules}
+    always = set(edges)
     for clause in clauses:
         by_head.setdefault(clause.head.predicate, []).append(clause)
         below = {a.predicate for a in (*clause.atoms, *clause.negations)}
@@ -24,16 +31,18 @@ def stratify(clauses: tuple[Clause, ...], collapsed: Iterable[Predicate] = ()) -
     for component in components(edges, edges):
         own = set(component)
         rules = [c for p in sorted(own) for c in by_head.get(p, ())]
-        if rules or own & gathering:
+        if rules or own & always:
             recursive = [any(a.predicate in own for a in clause.atoms) for clause in rules]
             entry = tuple(c for c, is_recursive in zip(rules, recursive, strict=True) if not is_recursive)
-            rest = tuple(c for c, is_recursive in zip(rules, recursive, strict=True) if is_recursive)
-            strata.append(Stratum(tuple(sorted(own)), entry, rest))
+            recursive_clauses = tuple(
+                c for c, is_recursive in zip(rules, recursive, strict=True) if is_recursive
+            )
+            strata.append(Stratum(tuple(sorted(own)), entry, recursive_clauses))
     return tuple(strata)
 
 
 def stages(strata: tuple[Stratum, ...]) -> list[tuple[Stratum, ...]]:
-    """Strata that do not depend on each other, together: each stage needs only the stages before it."""
+    """The strata in groups that can be evaluated at once: each group depends only on earlier ones."""
     level: dict[Predicate, int] = {}
     found: list[list[Stratum]] = []
     for stratum in strata:

@@ -1,0 +1,1 @@
+"""Answers conjunctive queries over the facts of a reasoner."""

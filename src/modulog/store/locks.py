@@ -1,7 +1,10 @@
-"""Who uses a store: one process at most writes, any number reads.
+"""File locks on a store: at most one process writes, any number of processes read.
 
-A run of a pipeline holds a file of its own from beginning to end, and says there who it is. A reader holds the file of its state, shared. Whoever removes what old states need asks for the files of those states alone, without waiting. The
-system gives locks up when a process ends, however it ends. Where locks cannot be had, as on some network drives, reading goes on without.
+A run of a pipeline locks a file of its own from beginning to end, and writes into it who it is. A reader has
+a shared lock on the file of its state. Before the files of an old state are deleted, an exclusive lock on the
+file of the state is tried, without waiting. The operating system releases the locks of a process when it
+ends, for whatever reason. Where locks are not available, as on some network drives, states are read without a
+lock.
 """
 
 from __future__ import annotations
@@ -25,13 +28,13 @@ READERS = "readers"
 
 
 class Lock:
-    """An open file that is locked until `release`."""
+    """An open file that is locked until `release` is called or the object is deleted."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
     def release(self) -> None:
-        """Give the lock up; again does nothing."""
+        """Release the lock; a second call does nothing."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -41,10 +44,10 @@ class Lock:
 
 
 def lock_for_writing(folder: Path) -> Lock:
-    """The lock of the one who writes; an error if another process has it."""
+    """Take the lock for writing; a DataError if another process has it."""
     while True:
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        lock = _locked(descriptor, shared=False)
+        lock = _try_lock(descriptor, shared=False)
         if lock is None:
             raise DataError(f"{folder}: another process is writing this store; try again when it is done")
         if os.fstat(descriptor).st_nlink:
@@ -53,10 +56,10 @@ def lock_for_writing(folder: Path) -> Lock:
 
 
 def lock_for_running(folder: Path) -> Lock:
-    """The lock of a run on a store, held from beginning to end; an error says who has it, and since when."""
+    """Take the lock for a run of a pipeline; if it is taken, a DataError says who has it since when."""
     path = folder / RUN_LOCK
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    lock = _locked(descriptor, shared=False)
+    lock = _try_lock(descriptor, shared=False)
     if lock is None:
         who = path.read_text(encoding="utf-8") or "just started"
         raise DataError(f"{folder}: another run is at work on this store ({who}); try again when it is done")
@@ -70,25 +73,25 @@ def lock_for_running(folder: Path) -> Lock:
 
 
 def reader_file(folder: Path, generation: int) -> Path:
-    """The file that readers of a state hold."""
+    """The file that readers of a state lock."""
     return folder / READERS / f"{generation:06d}"
 
 
 def lock_for_reading(folder: Path, generation: int) -> Lock | None:
-    """A hold on a state, so that its files stay; None where there is nothing to hold."""
+    """Take a shared lock on a state, so that its files are not deleted; None where that is not possible."""
     try:
-        return _locked(os.open(reader_file(folder, generation), os.O_RDONLY), shared=True)
+        return _try_lock(os.open(reader_file(folder, generation), os.O_RDONLY), shared=True)
     except OSError:
         return None
 
 
 def read_states(folder: Path, before: int) -> set[int]:
-    """The states before one that somebody still reads; what marked the others is removed."""
+    """The states before `before` that some process still reads; the lock files of the others are deleted."""
     found = set()
     for path in (folder / READERS).glob("[0-9]*"):
         if int(path.name) >= before:
             continue
-        lock = _locked(os.open(path, os.O_RDONLY), shared=False)
+        lock = _try_lock(os.open(path, os.O_RDONLY), shared=False)
         if lock is None:
             found.add(int(path.name))
         else:
@@ -97,8 +100,8 @@ def read_states(folder: Path, before: int) -> set[int]:
     return found
 
 
-def _locked(descriptor: int, shared: bool) -> Lock | None:
-    """The open file as a lock; None, and the file closed, if another has it."""
+def _try_lock(descriptor: int, shared: bool) -> Lock | None:
+    """Lock an open file without waiting; if another process has it locked, close the file and return None."""
     if fcntl is None:
         return Lock(descriptor)
     try:

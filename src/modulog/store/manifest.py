@@ -1,14 +1,15 @@
-"""The manifest of a store: what it holds and in which files. This alone decides what the state of a store is.
+"""The manifest of a store: a JSON file with the program and all files, which alone defines the state.
 
-Facts of a relation are a list of files, each with a sign: a file of sign -1 takes facts back that earlier files gave, so that a change can be
-written without the whole. A fact is there if its signs sum above zero. Terms are a list of files, too, which only grows.
+The facts of a relation are a list of files, each with a sign. A file of sign -1 removes facts that earlier
+files added, so that a change can be written without rewriting the relation; a fact is present if its signs
+add up to more than zero. Terms are a list of files, too, to which files are only added.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -18,12 +19,16 @@ from modulog.errors import DataError
 from modulog.language.model import Predicate
 
 VERSION = 2
-"""The version of the format that this code writes; it reads all up to this one. Version 2 has relations that are represented."""
+"""The newest version of the format that this code reads; it reads all older ones, too.
+
+Version 2 added relations with a storage scheme other than "plain"; a store without them is written as version
+1.
+"""
 
 FORMAT = "modulog store"
 MANIFEST = "modulog-store.json"
 FILE_PATH = re.compile(r"(?:terms|facts/[0-9]+/p=[0-9]+)/([0-9]{6,})-[0-9]+\.parquet")
-"""Where files lie; the group is the state that made them."""
+"""The paths of files in a store; the group is the number of the state that wrote the file."""
 
 Role = Literal["explicit", "derived", "kept"]
 Bounds = tuple[tuple[int, int], ...]
@@ -31,7 +36,7 @@ Bounds = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class TermsFile:
-    """Terms of consecutive ids, `rows` of them from `first` on."""
+    """A file with `rows` terms, whose ids are consecutive and begin with `first`."""
 
     path: str
     bytes: int
@@ -42,7 +47,11 @@ class TermsFile:
 
 @dataclass(frozen=True, slots=True)
 class FactsFile:
-    """Facts of one relation. `bounds` has the least and the greatest id of each argument; `is_sorted` means by c0, c1, …"""
+    """A file with facts of one relation.
+
+    `bounds` has the smallest and the largest id of each argument, `is_sorted` says that rows are sorted by
+    c0, c1, …, and `sign` is 1 for added and -1 for removed facts.
+    """
 
     path: str
     bytes: int
@@ -55,9 +64,13 @@ class FactsFile:
 
 @dataclass(frozen=True, slots=True)
 class StoredRelation:
-    """The facts that were given for a predicate, or all that hold for one that rules derive. Without arguments there are no files, only a count.
+    """A relation in a store.
 
-    Nor are there files if `scheme` is not "plain": the facts then follow from others that are kept, as the plan of the program says.
+    `role` is "explicit" for the explicit facts of a predicate, "derived" for all facts of a predicate that
+    rules derive, and "kept" for a relation that a stratum needs for maintenance. A predicate without
+    arguments has no files, only the number of `rows`. If `scheme` is not "plain", the facts follow from
+    others in the store; then the files, if there are any, have the edges of a closure to which other
+    recursive rules add facts.
     """
 
     number: int
@@ -70,7 +83,11 @@ class StoredRelation:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One state of a store. `notes` are what a caller of `Reasoner.save` wants to remember, given with the state `noted`."""
+    """One state of a store.
+
+    `generation` is the number of the state. `notes` are data of the caller of `Reasoner.save`, who last
+    passed some with the state `noted`.
+    """
 
     generation: int
     program: str
@@ -85,11 +102,11 @@ class Manifest:
 
     @property
     def term_count(self) -> int:
-        """How many terms there are; ids are smaller."""
+        """The number of terms; all ids are smaller."""
         return sum(file.rows for file in self.terms)
 
     def files(self) -> Iterator[TermsFile | FactsFile]:
-        """Every file."""
+        """All files of the state."""
         yield from self.terms
         for relation in self.relations:
             yield from relation.files
@@ -102,12 +119,12 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The state of a store; the error says why there is none."""
+    """Read the manifest of a store; a DataError says why there is none."""
     return parse_manifest(folder, read_text(folder))
 
 
 def read_text(folder: Path) -> bytes:
-    """The bytes of the manifest."""
+    """The bytes of the manifest; a DataError if the folder is not a store."""
     if not folder.exists():
         raise DataError(f"{folder}: there is no such folder")
     if not folder.is_dir():
@@ -121,7 +138,7 @@ def read_text(folder: Path) -> bytes:
 
 
 def parse_manifest(folder: Path, text: bytes) -> Manifest:
-    """A manifest from its bytes; a newer version is refused before anything else of it is looked at."""
+    """Parse a manifest; the version is checked first, since a newer one may have anything else in it."""
     try:
         content = json.loads(text)
         if content["format"] != FORMAT:
@@ -129,7 +146,8 @@ def parse_manifest(folder: Path, text: bytes) -> Manifest:
         version = int(content["version"])
         if version > VERSION:
             raise DataError(
-                f"{folder}: written by {content.get('writer') or 'a newer Modulog'} in version {version} of the format; "
+                f"{folder}: written by {content.get('writer') or 'a newer Modulog'} "
+                f"in version {version} of the format; "
                 f"this Modulog reads up to version {VERSION}: install a newer one"
             )
         if content.pop("checksum") != _checksum(content):
@@ -140,24 +158,14 @@ def parse_manifest(folder: Path, text: bytes) -> Manifest:
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
-    relations = tuple(
-        StoredRelation(
-            r["number"],
-            Predicate(**r["predicate"]),
-            r["role"],
-            r["rows"],
-            tuple(FactsFile(**{**f, "bounds": tuple(map(tuple, f["bounds"]))}) for f in r["files"]),
-            r.get("scheme", "plain"),
-        )
-        for r in content["relations"]
-    )
+    relations = tuple(map(relation_from, content["relations"]))
     found = Manifest(
         content["generation"],
         content["program"],
         content["syntax"],
         content["switches"],
         content["statistics"],
-        tuple(TermsFile(**f) for f in content["terms"]),
+        terms_from(content["terms"]),
         relations,
         content["writer"],
         content.get("notes", {}),
@@ -166,6 +174,23 @@ def _manifest(content: dict[str, Any]) -> Manifest:
     if not all(FILE_PATH.fullmatch(file.path) for file in found.files()):
         raise ValueError
     return found
+
+
+def terms_from(files: Iterable[Mapping[str, Any]]) -> tuple[TermsFile, ...]:
+    """The files of terms from their entries in JSON."""
+    return tuple(TermsFile(**file) for file in files)
+
+
+def relation_from(entry: Mapping[str, Any]) -> StoredRelation:
+    """A relation from its entry in JSON."""
+    return StoredRelation(
+        entry["number"],
+        Predicate(**entry["predicate"]),
+        entry["role"],
+        entry["rows"],
+        tuple(FactsFile(**{**f, "bounds": tuple(map(tuple, f["bounds"]))}) for f in entry["files"]),
+        entry.get("scheme", "plain"),
+    )
 
 
 def _checksum(content: Mapping[str, Any]) -> str:

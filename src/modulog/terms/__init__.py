@@ -1,1 +1,5 @@
-"""Terms: what facts are about, as values and as the integers that stand for them."""
+"""Terms, the arguments of facts: as values of Python, as `Constant`, and as the ids that stand for them.
+
+The engines compute with ids only. `dictionary.py` gives each term its id, `values.py` compares terms by
+value, and `compute.py` evaluates the functions of rules.
+"""

@@ -1,22 +1,21 @@
-"""Arithmetic on columns of terms, with SPARQL's promotion: integer, decimal, double.
+"""Arithmetic on columns of terms, with SPARQL's promotion: from integer to decimal to double.
 
-Integers have 64 bits. Decimals have 38 digits, before and after the point together: a result with more digits after the point is rounded
-(half to even), one with more digits before it is an overflow. Two integers divide to a decimal. Doubles follow IEEE 754 and never fail.
-Kernels do what fits 64 bits; fractions of Python do the rest, one for each different row.
+Integers have 64 bits. Decimals have 38 digits, before and after the point together: a result with more
+digits after the point is rounded (half to even), one with more digits before it is an overflow. Two
+integers divide to a decimal. Doubles follow IEEE 754 and never fail. Kernels do what fits 64 bits;
+`terms/decimals.py` does the rest, and has the measurements that decided what does which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from modulog.kernels import arithmetic as kernels
-from modulog.kernels.arithmetic import (
+from modulog.kernels import number_arithmetic as kernels
+from modulog.kernels.number_arithmetic import (
     DECIMAL,
     DIVISION,
     DOUBLE,
@@ -27,185 +26,160 @@ from modulog.kernels.arithmetic import (
     SLOW,
     TYPED,
     WIDE,
-    operate_on_doubles,
 )
-from modulog.terms.canonical import (
-    DECIMAL_DIGITS,
-    INTEGER_MAX,
-    INTEGER_MIN,
-    INTEGER_RANGES,
-    XSD,
-    format_double,
-)
+from modulog.terms import decimals
+from modulog.terms.canonical import INTEGER_MAX, INTEGER_MIN, XSD, format_double
+from modulog.terms.constant import Constant, Kind
+from modulog.terms.decimals import Decimals
+from modulog.terms.decode import join_texts, text_array
 from modulog.terms.dictionary import Dictionary, Ids, frozen
 from modulog.terms.families import NUMBER, value_of
-from modulog.terms.model import Constant, Kind
-from modulog.terms.values import values_of
+from modulog.terms.literal_values import values_of
 
 Status = npt.NDArray[np.uint8]
-Number = int | float | Fraction
+Rows = npt.NDArray[np.intp]
 
 _OPERATORS = {"+": kernels.ADD, "-": kernels.SUBTRACT, "*": kernels.MULTIPLY, "/": kernels.DIVIDE}
 _FUNCTIONS = {"-": kernels.NEGATE, "ABS": kernels.ABSOLUTE, "INT": kernels.TRUNCATE}
 
 
-class Failed(Exception):
-    """A row has no value; the argument is its status."""
-
-
 @dataclass(slots=True)
 class Numbers:
-    """A column of numbers, as the kernels lay it out; `wide` has the decimals that do not fit there, by row."""
+    """A column of numbers as kernels have it; `wide` has the decimals that do not fit there, or no rows."""
 
     kinds: npt.NDArray[np.uint8]
     integers: npt.NDArray[np.int64]
     scales: npt.NDArray[np.int64]
     doubles: npt.NDArray[np.float64]
     status: Status
-    wide: dict[int, Fraction] = field(default_factory=dict)
+    wide: Decimals
 
     @staticmethod
     def empty(rows: int, status: Status) -> Numbers:
-        """A column to be filled in."""
+        """A column whose numbers are to be filled in."""
         zeros = np.zeros(rows, np.int64)
-        return Numbers(np.zeros(rows, np.uint8), zeros, zeros.copy(), np.zeros(rows), status)
+        return Numbers(
+            np.zeros(rows, np.uint8), zeros, zeros.copy(), np.zeros(rows), status, np.empty(0, np.object_)
+        )
 
     @property
     def columns(self) -> tuple[Any, ...]:
+        """The arrays that the kernels take."""
         return self.kinds, self.integers, self.scales, self.doubles
 
-    def __getitem__(self, row: int) -> Number:
-        """The number of one row: an int, a float, or a fraction for a decimal."""
-        kind = self.kinds[row]
-        if kind == INTEGER:
-            return int(self.integers[row])
-        if kind == DOUBLE:
-            return float(self.doubles[row])
-        if kind == WIDE:
-            return self.wide[row]
-        return Fraction(int(self.integers[row]), 10 ** int(self.scales[row]))
+    def exact(self, rows: Rows) -> Decimals:
+        """The integers and decimals of some rows."""
+        found = decimals.scaled(self.integers[rows], self.scales[rows])
+        wide = self.kinds[rows] == WIDE
+        if wide.any():
+            found[wide] = self.wide[rows[wide]]
+        return found
 
-    def __setitem__(self, row: int, number: Number) -> None:
-        if isinstance(number, float):
-            self.kinds[row], self.doubles[row] = DOUBLE, number
-        elif isinstance(number, int):
-            if not INTEGER_MIN <= number <= INTEGER_MAX:
-                raise Failed(OVERFLOW)
-            self.kinds[row], self.integers[row], self.scales[row] = INTEGER, number, 0
-        else:
-            self.kinds[row], self.wide[row] = WIDE, round_decimal(number)
+    def set_wide(self, rows: Rows, values: Decimals) -> None:
+        """Let some rows be decimals of any length."""
+        if not len(self.wide):
+            self.wide = np.zeros(len(self.kinds), np.object_)
+        self.kinds[rows], self.wide[rows] = WIDE, values
 
-
-def round_decimal(number: Fraction) -> Fraction:
-    """The nearest decimal of 38 digits.
-
-    >>> round_decimal(Fraction(1, 2))
-    Fraction(1, 2)
-    """
-    whole = abs(number.numerator) // number.denominator
-    places = DECIMAL_DIGITS - (len(str(whole)) if whole else 0)
-    if places < 0:
-        raise Failed(OVERFLOW)
-    rounded = Fraction(round(number * 10**places), 10**places)
-    if abs(rounded) >= 10**DECIMAL_DIGITS:
-        raise Failed(OVERFLOW)
-    return rounded
-
-
-def decimal_constant(number: Fraction) -> Constant:
-    """A decimal, which `round_decimal` has made short enough, as a constant.
-
-    >>> decimal_constant(Fraction(-5, 4)).text
-    '-1.25'
-    """
-    digits = str(abs(number.numerator) * 10**DECIMAL_DIGITS // number.denominator).zfill(DECIMAL_DIGITS + 1)
-    whole, fraction = digits[:-DECIMAL_DIGITS], digits[-DECIMAL_DIGITS:].rstrip("0")
-    return Constant(Kind.DECIMAL, f"{'-' if number < 0 else ''}{whole}.{fraction or '0'}")
+    def set_integers(self, rows: Rows, values: npt.NDArray[np.object_]) -> None:
+        """Let some rows be integers, or overflows where they do not fit 64 bits."""
+        fits = (values >= INTEGER_MIN) & (values <= INTEGER_MAX)
+        self.status[rows[~fits]] = OVERFLOW
+        self.kinds[rows], self.scales[rows] = INTEGER, 0
+        self.integers[rows[fits]] = values[fits].astype(np.int64)
 
 
 def read_numbers(dictionary: Dictionary, ids: Ids) -> Numbers:
-    """The numbers of terms; one that is no number fails when something is done with it."""
+    """The numbers of terms.
+
+    Others get the kind NOTHING, which makes whatever is computed with them ILL_TYPED.
+    """
     found = Numbers.empty(len(ids), np.zeros(len(ids), np.uint8))
     values = values_of(dictionary)
     keys, offsets, term_kinds = dictionary.arrays()
     ids = frozen(np.ascontiguousarray(ids, np.uint32))
     kernels.read_numbers(keys, offsets, term_kinds, ids, found.kinds, found.integers, found.scales)
     found.doubles = values.doubles[ids]
-    slow = np.flatnonzero((found.kinds == TYPED) | (found.kinds == WIDE))
-    for row, constant in zip(slow.tolist(), dictionary.decode(ids[slow]) if slow.size else (), strict=True):
-        try:
-            found[row] = _number(constant)
-        except Failed as failure:
-            found.kinds[row], found.status[row] = kernels.NOTHING, failure.args[0]
+    if (rows := np.flatnonzero(found.kinds == WIDE)).size:
+        found.set_wide(rows, decimals.read(text_array(dictionary, ids[rows])))
+    if (rows := np.flatnonzero(found.kinds == TYPED)).size:
+        _read_typed(found, rows, dictionary.decode(ids[rows]))
     return found
 
 
-def _number(constant: Constant) -> Number:
-    """The number of a literal that kernels do not read: derived types, floats, and numbers too long for their kind."""
-    family, number = value_of(constant)
-    if family != NUMBER or number is None:
-        raise Failed(ILL_TYPED)
-    if constant.kind == Kind.TYPED and not isinstance(number, float):
-        whole = constant.qualifier in INTEGER_RANGES or constant.qualifier == f"{XSD}integer"
-        if whole:
-            return int(number)
-        raise Failed(OVERFLOW)
-    return number
+def _read_typed(found: Numbers, rows: Rows, constants: list[Constant]) -> None:
+    """Read literals that kernels do not: derived types, floats, and numbers too long for their kind."""
+    for row, constant in zip(rows.tolist(), constants, strict=True):
+        family, number = value_of(constant)
+        found.kinds[row] = kernels.NOTHING
+        if family != NUMBER or number is None:
+            found.status[row] = ILL_TYPED
+        elif isinstance(number, float):
+            found.kinds[row], found.doubles[row] = DOUBLE, number
+        elif INTEGER_MIN <= number <= INTEGER_MAX and constant.qualifier != f"{XSD}decimal":
+            found.kinds[row], found.integers[row] = INTEGER, int(number)
+        else:
+            found.status[row] = OVERFLOW
 
 
 def operate(operator: str, left: Numbers, right: Numbers) -> Numbers:
-    """An operator between two columns."""
+    """The results of an operator for two columns; a row that had failed in one of them has failed."""
     status = np.where(left.status != FINE, left.status, right.status)
     result = Numbers.empty(len(status), status)
     kernels.operate(_OPERATORS[operator], left.columns, right.columns, result.columns, status)
-    return _finish(result, lambda row: _operate(operator, left[row], right[row]))
-
-
-def change(function: str, operand: Numbers) -> Numbers:
-    """A function of one column: `-`, ABS or INT."""
-    status = operand.status.copy()
-    result = Numbers.empty(len(status), status)
-    kernels.change(_FUNCTIONS[function], operand.columns, result.columns, status)
-    return _finish(result, lambda row: _change(function, operand[row]))
-
-
-def _finish(result: Numbers, number: Callable[[int], Number]) -> Numbers:
-    """Do what the kernel left undone."""
-    for row in np.flatnonzero(result.status == SLOW).tolist():
-        try:
-            result.status[row] = FINE
-            result[row] = number(row)
-        except Failed as failure:
-            result.status[row] = failure.args[0]
+    rows = np.flatnonzero(status == SLOW)
+    if rows.size:
+        status[rows] = FINE
+        double = (left.kinds[rows] == DOUBLE) | (right.kinds[rows] == DOUBLE)
+        _operate_on_doubles(operator, left, right, result, rows[double])
+        _operate_on_decimals(operator, left, right, result, rows[~double])
     return result
 
 
-def _operate(operator: str, left: Number, right: Number) -> Number:
-    """The exact result, rounded only where a double takes part; the kernel has seen to the special doubles."""
-    if isinstance(left, float) or isinstance(right, float):
-        return operate_on_doubles(_OPERATORS[operator], float(left), float(right))
-    match operator:
-        case "+":
-            return Fraction(left) + Fraction(right)
-        case "-":
-            return Fraction(left) - Fraction(right)
-        case "*":
-            return Fraction(left) * Fraction(right)
-    if right == 0:
-        raise Failed(DIVISION)
-    return Fraction(left) / Fraction(right)
+def _operate_on_doubles(operator: str, left: Numbers, right: Numbers, result: Numbers, rows: Rows) -> None:
+    """One side is a double, the other a decimal whose nearest double the kernel does not find."""
+    sides = []
+    for side in (left, right):
+        doubles = side.doubles[rows]
+        others = side.kinds[rows] != DOUBLE
+        doubles[others] = side.exact(rows[others]).astype(np.float64)
+        sides.append((np.full(len(rows), DOUBLE, np.uint8), side.integers[rows], side.scales[rows], doubles))
+    done = Numbers.empty(len(rows), np.zeros(len(rows), np.uint8))
+    kernels.operate(_OPERATORS[operator], sides[0], sides[1], done.columns, done.status)
+    result.kinds[rows], result.doubles[rows] = DOUBLE, done.doubles
 
 
-def _change(function: str, number: Number) -> Number:
-    if function == "INT":
-        return int(number)
-    negative: Number = -number
-    return negative if function == "-" or number < 0 else number
+def _operate_on_decimals(operator: str, left: Numbers, right: Numbers, result: Numbers, rows: Rows) -> None:
+    """The exact result does not fit 64 bits."""
+    x, y = left.exact(rows), right.exact(rows)
+    if operator == "/":
+        zero = y == 0
+        result.status[rows[zero]] = DIVISION
+        rows, x, y = rows[~zero], x[~zero], y[~zero]
+    values, fits = decimals.operate(operator, x, y)
+    result.status[rows[~fits]] = OVERFLOW
+    result.set_wide(rows, values)
+
+
+def change(function: str, operand: Numbers) -> Numbers:
+    """The results of a function of one argument for a column: `-`, ABS or INT."""
+    status = operand.status.copy()
+    result = Numbers.empty(len(status), status)
+    kernels.change(_FUNCTIONS[function], operand.columns, result.columns, status)
+    rows = np.flatnonzero(status == SLOW)
+    if rows.size:
+        status[rows] = FINE
+        values = operand.exact(rows)
+        if function == "INT":
+            result.set_integers(rows, decimals.truncated(values))
+        else:
+            result.set_wide(rows, decimals.negated(values) if function == "-" else decimals.absolute(values))
+    return result
 
 
 def encode_numbers(dictionary: Dictionary, numbers: Numbers) -> npt.NDArray[np.int64]:
-    """The ids of the numbers of a column, new where need be; -1 for a row without one."""
-    from modulog.terms.columns import encode_integers
+    """The ids of the numbers of a column; terms that are new are added. A row that failed gets -1."""
+    from modulog.terms.encode import encode_integers
 
     ids = np.full(len(numbers.status), -1, np.int64)
     fine = numbers.status == FINE
@@ -221,5 +195,6 @@ def encode_numbers(dictionary: Dictionary, numbers: Numbers) -> npt.NDArray[np.i
         texts = [format_double(value) for value in distinct.view(np.float64).tolist()]
         ids[rows] = dictionary.encode([Constant(Kind.DOUBLE, text) for text in texts])[inverse]
     if (rows := np.flatnonzero(fine & (numbers.kinds == WIDE))).size:
-        ids[rows] = dictionary.encode([decimal_constant(numbers.wide[row]) for row in rows.tolist()])
+        buffer, offsets = join_texts(decimals.canonical_texts(numbers.wide[rows]))
+        ids[rows] = dictionary.encode_strings(buffer, offsets, Kind.DECIMAL)
     return ids

@@ -1,9 +1,8 @@
-"""Literals in canonical form: one value, one text, so that equal terms have equal bytes.
+"""Canonical texts of literals: literals that mean the same term get the same text, so terms compare by bytes.
 
-The plain kinds (string, integer, decimal, double, boolean) are what rules compute with. A literal that does
-not fit one of them, because its text is ill-formed, its number too big or its datatype another one, keeps its
-datatype as a qualifier; the smaller numeric types of XML Schema keep theirs too, but their text is made
-canonical.
+Rules compute with the plain kinds: string, integer, decimal, double, boolean. A literal that is none of them,
+because its text is ill-formed, its number too big or its datatype another one, keeps its datatype as a
+qualifier. The smaller numeric types of XML Schema keep theirs, too, but their text is made canonical.
 """
 
 from __future__ import annotations
@@ -13,13 +12,14 @@ import re
 import struct
 from decimal import Decimal
 
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 INTEGER_MIN, INTEGER_MAX = -(2**63), 2**63 - 1
 DECIMAL_DIGITS = 38
+"""The most digits of a decimal, before and after the point together."""
 
 INTEGER_RANGES: dict[str, tuple[int | None, int | None]] = {
     XSD + "long": (INTEGER_MIN, INTEGER_MAX),
@@ -35,18 +35,19 @@ INTEGER_RANGES: dict[str, tuple[int | None, int | None]] = {
     XSD + "unsignedShort": (0, 2**16 - 1),
     XSD + "unsignedByte": (0, 2**8 - 1),
 }
-"""The datatypes derived from xsd:integer, with the least and the greatest value of each."""
+"""The datatypes derived from xsd:integer, with the least and the greatest value; None if unlimited."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?", re.ASCII)
 _DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _SPECIAL = {"INF": "INF", "+INF": "INF", "-INF": "-INF", "NaN": "NaN"}
 _BOOLEAN = {"true": "true", "1": "true", "false": "false", "0": "false"}
-_LONGEST_INTEGER = 4000  # Python refuses to convert longer digit strings
+_LONGEST_INTEGER = 4000
+"""Python does not convert longer strings of digits."""
 
 
 def literal(lexical: str, datatype: str) -> Constant:
-    """The constant for a text and the IRI of its datatype.
+    """The constant for a literal: its text and the IRI of its datatype.
 
     >>> literal("01", XSD + "integer")
     Constant(kind=<Kind.INTEGER: 2>, text='1', qualifier='')
@@ -62,7 +63,7 @@ def literal(lexical: str, datatype: str) -> Constant:
 
 
 def language(text: str, tag: str) -> Constant:
-    """The constant for a text in a language; tags are compared in lower case.
+    """The constant for a text in a language. The case of the tag does not matter.
 
     >>> language("chat", "FR").qualifier
     'fr'
@@ -71,7 +72,7 @@ def language(text: str, tag: str) -> Constant:
 
 
 def integer_text(lexical: str) -> str | None:
-    """The canonical text of a 64-bit integer, None if it is not one."""
+    """The canonical text of an integer of 64 bits; None if it is not one."""
     text = big_integer_text(lexical)
     if text is None or len(text) > 20 or not INTEGER_MIN <= int(text) <= INTEGER_MAX:
         return None
@@ -79,7 +80,7 @@ def integer_text(lexical: str) -> str | None:
 
 
 def big_integer_text(lexical: str) -> str | None:
-    """The canonical text of an integer of any size, None if it is not one."""
+    """The canonical text of an integer of any size; None if it is not one."""
     if not _INTEGER.fullmatch(lexical):
         return None
     digits = lexical.lstrip("+-").lstrip("0") or "0"
@@ -87,7 +88,7 @@ def big_integer_text(lexical: str) -> str | None:
 
 
 def decimal_text(lexical: str) -> str | None:
-    """The canonical text of a decimal of at most 38 digits, always with a point; None if it is not one.
+    """The canonical text of a decimal of at most 38 digits, which has a point; None if it is not one.
 
     >>> decimal_text("-001.50"), decimal_text("5"), decimal_text(".")
     ('-1.5', '5.0', None)
@@ -110,7 +111,7 @@ def double_text(lexical: str) -> str | None:
 
 
 def format_double(value: float) -> str:
-    """A double in the canonical form of XML Schema 1.1, with the fewest digits that give it back.
+    """The canonical text of a double as XML Schema 1.1 has it: the fewest digits that give it back.
 
     >>> format_double(1500.0), format_double(-0.0), format_double(float("inf"))
     ('1.5E3', '-0.0E0', 'INF')
@@ -119,7 +120,7 @@ def format_double(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "INF" if value > 0 else "-INF"
-    # A subclass of float, such as NumPy's, may show itself in another way.
+    # A subclass of float, such as NumPy's, may have another repr.
     return _scientific(repr(float(value)))
 
 
@@ -129,7 +130,7 @@ def boolean_text(lexical: str) -> str | None:
 
 
 def _scientific(digits: str) -> str:
-    """A decimal or scientific numeral with one digit before the point and no superfluous zeros."""
+    """A decimal number in the form of a double: one digit before the point, no zeros to spare."""
     sign, figures, exponent = Decimal(digits).as_tuple()
     assert isinstance(exponent, int)
     text = "".join(map(str, figures)).lstrip("0")
@@ -152,7 +153,7 @@ def _float_text(lexical: str) -> str | None:
 
 
 def _single(value: float) -> float:
-    """The nearest number of 32 bits."""
+    """The nearest number of 32 bits; infinity if it is too great for them."""
     try:
         single: float = struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:
@@ -161,7 +162,7 @@ def _single(value: float) -> float:
 
 
 def _canonical_typed(lexical: str, datatype: str) -> str:
-    """The text of a literal that keeps its datatype; ill-formed texts stay as they are."""
+    """The text of a literal that keeps its datatype: canonical if it is a number, else as it is."""
     if datatype == XSD + "float":
         return _float_text(lexical) or lexical
     bounds = INTEGER_RANGES.get(datatype)
@@ -175,6 +176,7 @@ def _canonical_typed(lexical: str, datatype: str) -> str:
 
 
 def _string_text(lexical: str) -> str | None:
+    """The canonical text of a string is the text."""
     return lexical
 
 
@@ -185,3 +187,4 @@ _PLAIN = {
     XSD + "double": (Kind.DOUBLE, double_text),
     XSD + "boolean": (Kind.BOOLEAN, boolean_text),
 }
+"""The kind of each datatype that rules compute with, and the function that makes its texts canonical."""

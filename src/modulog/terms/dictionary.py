@@ -1,8 +1,8 @@
-"""The dictionary: every term has a dense number, and the number leads back to the term.
+"""The dictionary: every term has an id, and the id leads back to the term.
 
-This is the one place where terms and integers meet. Numbers are given in order of arrival and never taken
-back. The hash table, the keys and their kinds are plain arrays; `modulog.kernels.strings` says how they are
-laid out.
+This is the one place where terms and ids meet. Ids are given from 0 on, in the order in which terms arrive,
+and never taken back. The hash table, the keys and the kinds of the terms are plain arrays;
+`kernels/strings.py` says how they are laid out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from modulog.errors import DataError, InternalError
 from modulog.kernels import strings
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
 Ids = npt.NDArray[np.uint32]
 Bytes = npt.NDArray[np.uint8]
@@ -25,23 +25,31 @@ Offsets = npt.NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
 MOST_TERMS = 2**31 - 1
+"""The most terms of a dictionary: ids are signed numbers of 32 bits in the engines."""
 _FEWEST_SLOTS = 1 << 5
-_FEW = 16  # texts that are looked for in one pass over all keys while there is no hash table
-_MOST_PASSES = 8  # after so many passes a hash table has been worth its making
+"""The size of the hash table of an empty dictionary."""
+_FEW = 16
+"""The most texts that are looked up by a pass over all keys while there is no hash table."""
+_MOST_PASSES = 8
+"""After so many passes a hash table is made: more lookups are likely, and a table pays for them."""
 
 Loading = Callable[[], tuple[Bytes, Offsets]]
-"""Gives the keys of a dictionary, one after the other, and their offsets."""
+"""A function that gives the keys of a dictionary, one after the other, and their offsets."""
 
 
 def frozen(array: npt.NDArray[T]) -> npt.NDArray[T]:
-    """A read-only view: kernels are compiled once, for inputs that nobody may write to."""
+    """A read-only view of an array: kernels are compiled once, for inputs that are read-only."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 class Texts:
-    """A column of texts with kinds and hashes, ready for any dictionary."""
+    """A column of terms, hashed for lookups in any dictionary.
+
+    Term i is the text `data[starts[i]:ends[i]]` with the kind `kinds[i]`; with a qualifier, this and a zero
+    byte are in front of the text.
+    """
 
     __slots__ = ("data", "ends", "hashes", "kinds", "starts")
 
@@ -58,7 +66,7 @@ class Texts:
 
 
 class Dictionary:
-    """Terms and their numbers.
+    """Terms and their ids.
 
     >>> d = Dictionary()
     >>> ids = d.encode([Constant(Kind.STRING, "a"), Constant(Kind.INTEGER, "1"), Constant(Kind.STRING, "a")])
@@ -81,7 +89,9 @@ class Dictionary:
 
     @staticmethod
     def opened(count: int, loading: Loading) -> Dictionary:
-        """A dictionary whose terms lie elsewhere: they are loaded when one of them is asked for, and hashed when one is added.
+        """A dictionary of `count` terms that are stored elsewhere; `loading` loads them when one is needed.
+
+        It gets a hash table only when a term is added, or after several lookups.
 
         >>> d = Dictionary.opened(2, lambda: (np.frombuffer(b"\\x01a\\x01bc", np.uint8), np.array([0, 2, 5])))
         >>> d.decode([1]), d.find([Constant(Kind.STRING, "a")]).tolist()
@@ -94,7 +104,7 @@ class Dictionary:
         return dictionary
 
     def _load(self) -> None:
-        """Have the keys of an opened dictionary here; they get no hash table yet."""
+        """Load the keys of an opened dictionary, unless this has been done."""
         if self._loading is not None:
             data, offsets = self._loading()
             self._data = np.require(data, np.uint8, ["C", "W"])
@@ -104,7 +114,7 @@ class Dictionary:
             self._loading = None
 
     def _hash(self) -> None:
-        """Have a hash table."""
+        """Make the hash table of an opened dictionary, unless it has one: O(terms)."""
         self._load()
         if not len(self._slots):
             texts = Texts(self._data, self._offsets[:-1] + 1, self._offsets[1:], self._kinds)
@@ -119,7 +129,11 @@ class Dictionary:
             self._slots = table
 
     def _scan(self, texts: Texts) -> npt.NDArray[np.int64] | None:
-        """The numbers of a few texts without a hash table, -1 for one that is unknown; None if a table is there or has become worth it."""
+        """The ids of a few texts, found without a hash table by a pass over all keys; -1 for unknown ones.
+
+        None if there is a hash table, if the texts are not few, or if so many passes have been made that a
+        table pays.
+        """
         self._load()
         if len(self._slots) or len(texts) > _FEW or self._passes == _MOST_PASSES:
             return None
@@ -134,11 +148,11 @@ class Dictionary:
         return int(self._counter[0])
 
     def encode(self, constants: Sequence[Constant]) -> Ids:
-        """The number of each constant; new ones are added."""
+        """The ids of constants; new ones are added."""
         return self.encode_texts(_texts(constants))
 
     def find(self, constants: Sequence[Constant]) -> npt.NDArray[np.int64]:
-        """The number of each constant, -1 for one that is unknown; nothing is added."""
+        """The ids of constants, -1 for one that is unknown; nothing is added."""
         texts = _texts(constants)
         found = self._scan(texts)
         if found is not None:
@@ -160,7 +174,7 @@ class Dictionary:
         return ids
 
     def decode(self, ids: npt.ArrayLike) -> list[Constant]:
-        """The constants with these numbers."""
+        """The constants with these ids."""
         distinct, inverse = np.unique(np.asarray(ids, np.uint32), return_inverse=True)
         buffer, offsets = self.keys(distinct)
         data, ends = buffer.tobytes(), offsets.tolist()
@@ -168,15 +182,16 @@ class Dictionary:
         return [constants[i] for i in inverse.tolist()]
 
     def encode_strings(self, buffer: Bytes, offsets: Offsets, kinds: Bytes | int = Kind.STRING) -> Ids:
-        """The number of each text `buffer[offsets[i]:offsets[i + 1]]`, of one kind or of a kind each.
+        """The ids of the texts `buffer[offsets[i]:offsets[i + 1]]`; new ones are added.
 
-        A language-tagged or otherwise typed literal is its qualifier, a zero byte and its text.
+        `kinds` is the kind of all, or an array of the kind of each. In a literal with a language or another
+        datatype this and a zero byte are in front of the text.
         """
         offsets = np.asarray(offsets, np.int64)
         return self.encode_texts(Texts(buffer, offsets[:-1], offsets[1:], kinds))
 
     def encode_texts(self, texts: Texts) -> Ids:
-        """The number of each text; new ones are added."""
+        """The ids of texts; new ones are added. Costs one lookup in the hash table for each."""
         found = self._scan(texts)
         if found is not None and (found >= 0).all():
             return found.astype(np.uint32)
@@ -204,7 +219,7 @@ class Dictionary:
             self._grow(int(texts.ends[done] - texts.starts[done]) + 1)
 
     def extend(self, buffer: Bytes, offsets: Offsets) -> None:
-        """Add keys, kind byte first, that are all new; they get the next numbers in order."""
+        """Add keys (kind, then text) that are all new; they get the next ids in order."""
         offsets = np.asarray(offsets, np.int64)
         self.reserve(len(offsets) - 1, int(offsets[-1] - offsets[0]) if len(offsets) else 0)
         before = len(self)
@@ -213,7 +228,7 @@ class Dictionary:
             raise InternalError("terms that were to be new are in the dictionary already")
 
     def reserve(self, terms: int, size: int) -> None:
-        """Make room for so many more terms with so many bytes of keys."""
+        """Make room for so many more terms, whose keys have so many bytes."""
         self._hash()
         terms += len(self)
         size += int(self._offsets[len(self)])
@@ -222,7 +237,7 @@ class Dictionary:
         if size > len(self._data):
             self._data = _larger(self._data, size)
         if terms > len(self._kinds):
-            # In this order an interruption leaves room for more offsets than terms, never for fewer.
+            # Offsets first: Ctrl-C between the two leaves room for more offsets than terms, never fewer.
             self._offsets = _larger(self._offsets, terms + 1)
             self._kinds = _larger(self._kinds, terms)
         slots = len(self._slots)
@@ -234,14 +249,17 @@ class Dictionary:
             self._slots = table
 
     def _grow(self, size: int) -> None:
-        """Make room where it is missing: half as much again, or twice the hash table."""
+        """Make room for another term, after a kernel has stopped because some array was full.
+
+        Arrays grow by half and the hash table is doubled, so that adding terms takes constant time for each.
+        """
         count = len(self)
         more = min(count // 2, MOST_TERMS - count) if count >= len(self._kinds) else 0
         lacking = int(self._offsets[len(self)]) + size > len(self._data)
         self.reserve(max(1, more), max(size, len(self._data) // 2) if lacking else 0)
 
     def keys(self, ids: npt.ArrayLike | None = None, *, skip: int = 0) -> tuple[Bytes, Offsets]:
-        """The keys of these numbers, or of all, without their first `skip` bytes, with offsets."""
+        """The keys of these ids, or of all, without their first `skip` bytes, as bytes with offsets."""
         if ids is None:
             ids = np.arange(len(self), dtype=np.uint32)
         wanted = self._checked(ids)
@@ -252,12 +270,12 @@ class Dictionary:
         return buffer, offsets
 
     def kinds(self, ids: npt.ArrayLike) -> Bytes:
-        """The kind of each of these numbers."""
+        """The kind of each of these ids."""
         wanted = self._checked(ids)
         return self._kinds[wanted]
 
     def arrays(self) -> tuple[Bytes, Offsets, Bytes]:
-        """Keys, offsets and kinds as kernels read them; valid until the dictionary grows."""
+        """Keys, offsets and kinds as kernels read them; they are valid until the dictionary grows."""
         self._load()
         return self._data, self._offsets, self._kinds
 
@@ -266,7 +284,7 @@ class Dictionary:
         return self._slots.nbytes + self._data.nbytes + self._offsets.nbytes + self._kinds.nbytes
 
     def _checked(self, ids: npt.ArrayLike) -> Ids:
-        """The numbers as an array; the terms are here when it returns."""
+        """The ids as an array, after making sure that the dictionary has them and its keys are loaded."""
         self._load()
         wanted = np.ascontiguousarray(ids, np.uint32)
         if len(wanted) and int(wanted.max()) >= len(self):
@@ -275,11 +293,15 @@ class Dictionary:
 
 
 def _shift(slots: int) -> int:
-    """How far a hash, 34 bits wide with three zeros below, is shifted to give a place in a table."""
+    """By how much a hash is shifted right for its place in a table of so many slots.
+
+    A hash has 31 bits; the kernels multiply it by 8 first, so there are 34.
+    """
     return 34 - (slots.bit_length() - 1)
 
 
 def _larger(array: npt.NDArray[T], size: int) -> npt.NDArray[T]:
+    """An array of at least `size` elements, and half as much again as this one, with the same start."""
     larger = np.empty(max(size, len(array) + len(array) // 2), array.dtype)
     larger[: len(array)] = array
     return larger

@@ -1,7 +1,7 @@
-"""The value of a single term: which family it belongs to, and where on that family's line it lies.
+"""The value of a single term, by which terms are compared: its family, and a number.
 
-Terms of one family are compared by value; some families are lines (numbers, moments), strings are ordered by
-code points, and the rest has no order at all.
+Terms of one family can be compared. Numbers and points in time have a number each that orders them, strings
+are ordered by code points, and the other families know only equality.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 from modulog.terms.canonical import INTEGER_RANGES, XSD, big_integer_text
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
-# Families. Those from DATE_TIME on come in pairs: without and with a time zone.
+# Families. Those from DATE_TIME on come in pairs: without a time zone, and with one.
 NODE, NUMBER, STRING, BOOLEAN, LANGUAGE, UNKNOWN = range(6)
 DATE_TIME, DATE_TIME_ZONED, DATE, DATE_ZONED = range(6, 10)
 
@@ -29,7 +29,7 @@ FAMILIES = {
     Kind.LANGUAGE: LANGUAGE,
     Kind.TYPED: UNKNOWN,
 }
-"""The family of each kind; a typed literal may turn out to be a number or a moment."""
+"""The family of each kind; typed literals may be numbers or points in time, which their text decides."""
 
 _ZONE = r"(Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?"
 _DATE_TIME = re.compile(
@@ -40,10 +40,13 @@ _DATE = re.compile(r"(-?(?:[1-9][0-9]{3,5}|0[0-9]{3}))-([0-9]{2})-([0-9]{2})" + 
 _FLOAT = re.compile(r"-?[0-9]\.[0-9]+E-?[0-9]+|-?INF|NaN")
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
 _DAYS_OF_400_YEARS = 146_097
+"""The Gregorian calendar repeats after 400 years; Python's own ends at the year 9999."""
 
 
 def value_of(constant: Constant) -> tuple[int, float | Fraction | None]:
-    """The family of a constant and its place on the line of that family: a float if it is one, else exact.
+    """The family of a constant, and its number in this family; None if the family has no numbers.
+
+    The number is a float for a double, and exact for all others.
 
     >>> value_of(Constant(Kind.DECIMAL, "0.1"))
     (1, Fraction(1, 10))
@@ -61,6 +64,7 @@ def value_of(constant: Constant) -> tuple[int, float | Fraction | None]:
 
 
 def _typed_value(text: str, datatype: str) -> tuple[int, float | Fraction | None]:
+    """Family and number of a literal with a datatype; UNKNOWN if its text is not one of the datatype."""
     if datatype == f"{XSD}dateTime" or datatype == f"{XSD}dateTimeStamp":
         return _moment(_DATE_TIME.fullmatch(text), DATE_TIME)
     if datatype == f"{XSD}date":
@@ -79,7 +83,10 @@ def _typed_value(text: str, datatype: str) -> tuple[int, float | Fraction | None
 
 
 def _moment(match: re.Match[str] | None, family: int) -> tuple[int, Fraction | None]:
-    """Seconds since the first day of the calendar, in universal time if there is a zone."""
+    """Family and number of a point in time: the seconds since the first day of the calendar.
+
+    With a time zone they count in universal time, and the family is the one after `family`.
+    """
     if match is None:
         return UNKNOWN, None
     year, month, day, *rest = match.groups()

@@ -1,6 +1,6 @@
-"""Single terms as text in Turtle form, and back: for columns that mix kinds, and for people.
+"""Single terms as text in Turtle form, and back: for people, and for columns of tables that mix kinds.
 
-Plain integers, decimals, doubles and booleans stand bare, all else as in N-Triples.
+Canonical integers, decimals, doubles and booleans are written without quotes, other terms as in N-Triples.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 
 from modulog.errors import DataError
 from modulog.terms.canonical import XSD, decimal_text, double_text, integer_text, language, literal
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
@@ -20,7 +20,7 @@ _BARE = ((integer_text, "integer"), (decimal_text, "decimal"), (double_text, "do
 
 
 def term_text(constant: Constant) -> str:
-    """A constant in Turtle form.
+    """A constant as text in Turtle form.
 
     >>> term_text(Constant(Kind.STRING, 'say "a"')), term_text(Constant(Kind.IRI, "http://a/b"))
     ('"say \\\\"a\\\\""', '<http://a/b>')
@@ -42,12 +42,12 @@ def term_text(constant: Constant) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in double quotes, with what must be escaped."""
+    """A text in double quotes, with backslashes before what must be escaped."""
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
 def parse_term(text: str) -> Constant:
-    """The constant that a text in Turtle form stands for: the inverse of `term_text`.
+    """The constant whose text in Turtle form this is: the inverse of `term_text`.
 
     >>> parse_term('"chat"@fr')
     Constant(kind=<Kind.LANGUAGE: 8>, text='chat', qualifier='fr')

@@ -7,7 +7,17 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog.engines.local.levels import Level, compact, fresh, held, hiding, layers_of, merged, settle, size
+from modulog.engines.local.fact_levels import (
+    Level,
+    compact,
+    fresh,
+    held,
+    hiding,
+    layers_of,
+    merged,
+    settle,
+    size,
+)
 from modulog.engines.local.runs import Run
 from unit.engines.test_runs import Fact, facts_of, run_of
 

@@ -16,9 +16,9 @@ from modulog.formats import DataWarning
 from modulog.formats import csv as reader
 from modulog.formats.csv import read_csv
 from modulog.terms.canonical import XSD, literal
+from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.model import Constant, Kind
-from modulog.terms.python import IRI, constant
+from modulog.terms.python_values import IRI, constant
 from modulog.terms.turtle import term_text
 
 

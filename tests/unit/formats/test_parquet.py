@@ -13,7 +13,7 @@ import pytest
 from modulog.errors import DataError
 from modulog.formats.parquet import read_parquet
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.python import value
+from modulog.terms.python_values import value
 
 
 def rows(path: Path, **options: object) -> list[tuple[object, ...]]:

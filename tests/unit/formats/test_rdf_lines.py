@@ -11,7 +11,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from modulog.formats.rdf_lines import Stretches, line_offsets, split_lines, term_key
+from modulog.formats.line_blocks import line_offsets
+from modulog.formats.rdf_lines import Stretches, split_lines, term_key
 from modulog.kernels import literals, ntriples
 from modulog.terms.canonical import RDF, XSD
 from modulog.terms.dictionary import frozen
@@ -156,7 +157,7 @@ def test_the_frequent_literals_need_no_parser(text: str) -> None:
     data = np.frombuffer(text.encode(), np.uint8)
     starts, ends, kinds = np.zeros(1, np.int64), np.array([len(data)]), np.zeros(1, np.uint8)
     room = np.empty(len(data), np.uint8)
-    literals.settle_literals(frozen(data), np.zeros(1, np.int64), starts, ends, kinds, room)
+    literals.read_literals(frozen(data), np.zeros(1, np.int64), starts, ends, kinds, room)
     found = np.concatenate([data, room])[starts[0] : ends[0]].tobytes()
     assert wanted and bytes([kinds[0]]) + found == wanted[0][2]
 

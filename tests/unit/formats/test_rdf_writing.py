@@ -23,8 +23,8 @@ from modulog.formats.rdf_lines import is_term
 from modulog.formats.rdf_writing import LITERAL_SUBJECT, NO_PREDICATE, NO_TERM, write_triples
 from modulog.language.model import Predicate
 from modulog.terms.canonical import RDF, XSD, language, literal
+from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import Dictionary, Ids
-from modulog.terms.model import Constant, Kind
 from term_strategies import CONSTANTS, TEXTS
 
 P = Predicate("<http://e/p>", 2)

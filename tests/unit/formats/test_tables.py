@@ -17,7 +17,7 @@ from modulog.formats import columns as columns_module
 from modulog.formats import tables
 from modulog.formats.tables import read_table
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.python import IRI, TaggedLiteral, value
+from modulog.terms.python_values import IRI, TaggedLiteral, value
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from modulog.kernels import arithmetic as k
+from modulog.kernels import number_arithmetic as k
 from modulog.kernels.numbers import format_integers
 
 LEAST, GREATEST = -(2**63), 2**63 - 1

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from bodies import clique, cycle, petals
 from contracts.implementations import Numbers
 from modulog.engines import protocol as p
-from modulog.engines.local import multiway
+from modulog.engines.local import multiway_join
 from modulog.engines.local.engine import LocalEngine
-from modulog.kernels import closing, intersecting
-from modulog.planning.multiway import can_intersect
+from modulog.joins.multiway_order import can_intersect
+from modulog.kernels import intersect, triangle_join
 
 ENGINE = LocalEngine(Numbers(1_000_000))
 VALUES = [0, 1, 2, 5, 70, 1000]
@@ -87,7 +87,7 @@ def reads(atoms: Any) -> list[p.Read]:
     return [p.Read(made[id(facts)], args, "all") for facts, args in atoms]
 
 
-def rows(join: multiway.MultiwayJoin) -> Counter[tuple[int, ...]]:
+def rows(join: multiway_join.MultiwayJoin) -> Counter[tuple[int, ...]]:
     found: Counter[tuple[int, ...]] = Counter()
     for batch in join.batches():
         n = batch.ids.shape[1]
@@ -103,16 +103,16 @@ def rows(join: multiway.MultiwayJoin) -> Counter[tuple[int, ...]]:
 def test_gallop(numbers: list[int], key: int, skipped: int) -> None:
     word = np.array(sorted(numbers), np.int64)
     low = min(skipped, len(word))
-    found = intersecting.gallop(word, low, len(word), key)
+    found = intersect.gallop(word, low, len(word), key)
     assert found == low + int(np.searchsorted(word[low:], key))
 
 
 @given(st.sets(st.integers(0, 200), max_size=30))
 def test_marks_come_and_go(values: set[int]) -> None:
     bits, chosen = np.zeros(4, np.uint64), np.array(sorted(values), np.int32)
-    closing.mark(chosen, bits)
+    triangle_join.mark(chosen, bits)
     assert {64 * i + j for i in range(4) for j in range(64) if int(bits[i]) >> j & 1} == values
-    closing.mark(chosen, bits)
+    triangle_join.mark(chosen, bits)
     assert not bits.any()
 
 
@@ -126,12 +126,12 @@ def test_matches(data: st.DataObject, body: Any) -> None:
     piece, budget = data.draw(st.sampled_from([(1, 1), (2, 7), (3, 1000), (1000, 2), (1000, 1000)]))
     expected = naive(atoms, variables, keep)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multiway, "PIECE", piece)
-        patch.setattr(multiway, "BUDGET", budget)
-        patch.setattr(multiway, "BITS", data.draw(st.sampled_from([0, multiway.BITS])))
-        assert rows(multiway.MultiwayJoin(made, variables, keep)) == Counter(dict.fromkeys(expected, 1))
+        patch.setattr(multiway_join, "PIECE", piece)
+        patch.setattr(multiway_join, "BUDGET", budget)
+        patch.setattr(multiway_join, "BITS", data.draw(st.sampled_from([0, multiway_join.BITS])))
+        assert rows(multiway_join.MultiwayJoin(made, variables, keep)) == Counter(dict.fromkeys(expected, 1))
         if all(None not in args for _, args in atoms):
-            assert rows(multiway.MultiwayJoin(made, variables, keep, counting=True)) == expected
+            assert rows(multiway_join.MultiwayJoin(made, variables, keep, counting=True)) == expected
 
 
 @given(
@@ -147,8 +147,8 @@ def test_hubs(spokes: set[int], rim: set[int], piece: int, counting: bool, keep:
     t = {(7, z) for z in rim}
     expected = Counter((7, y, z)[:keep] for y in spokes for z in rim if (y, z) in s)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multiway, "PIECE", piece)
-        join = multiway.MultiwayJoin(
+        patch.setattr(multiway_join, "PIECE", piece)
+        join = multiway_join.MultiwayJoin(
             reads([(r, ("x", "y")), (s, ("y", "z")), (t, ("x", "z"))]), ("x", "y", "z"), keep, counting
         )
         assert rows(join) == (expected if counting else Counter(dict.fromkeys(expected, 1)))
@@ -164,10 +164,10 @@ def test_pieces_go_on_where_they_stopped(
     r, s = {(7, 1), (7, 2), (8, 2)}, {(y, z) for y in (1, 2) for z in range(40)}
     rim = range(marked or 3)
     t = {(x, z) for x in (7, 8) for z in rim}
-    monkeypatch.setattr(multiway, "PIECE", piece)
-    monkeypatch.setattr(multiway, "BUDGET", budget)
+    monkeypatch.setattr(multiway_join, "PIECE", piece)
+    monkeypatch.setattr(multiway_join, "BUDGET", budget)
     made = reads([(r, ("x", "y")), (s, ("y", "z")), (t, ("x", "z"))])
-    found = [b.ids for b in islice(multiway.MultiwayJoin(made, ("x", "y", "z"), 3).batches(), 500)]
+    found = [b.ids for b in islice(multiway_join.MultiwayJoin(made, ("x", "y", "z"), 3).batches(), 500)]
     listed = [row for ids in found for row in zip(*ids.tolist(), strict=True)]
     assert listed == [(x, y, z) for x, y in sorted(r) for z in rim]
     assert all(ids.shape[1] <= piece for ids in found)
@@ -179,14 +179,14 @@ def test_lists_that_leap_over_each_other() -> None:
     for some in (lists[:2], lists):
         made = reads([(facts, ("x",)) for facts in some])
         expected = Counter(dict.fromkeys(set.intersection(*some), 1))
-        assert rows(multiway.MultiwayJoin(made, ("x",), 1)) == expected
+        assert rows(multiway_join.MultiwayJoin(made, ("x",), 1)) == expected
 
 
 def test_pieces_are_bounded() -> None:
     everything = set(product(range(40), repeat=2))
     made = reads([(everything, ("x", "y")), (everything, ("y", "z")), (everything, ("z", "x"))])
-    sizes = [b.ids.shape[1] for b in multiway.MultiwayJoin(made, ("x", "y", "z"), 3).batches()]
-    assert sum(sizes) == 64_000 and max(sizes) <= multiway.PIECE
+    sizes = [b.ids.shape[1] for b in multiway_join.MultiwayJoin(made, ("x", "y", "z"), 3).batches()]
+    assert sum(sizes) == 64_000 and max(sizes) <= multiway_join.PIECE
 
 
 def test_what_the_kernel_does_not_take() -> None:
@@ -200,7 +200,7 @@ def test_what_the_kernel_does_not_take() -> None:
 def test_the_order_of_variables() -> None:
     r, small = relation(set(product(range(9), repeat=2)), 2), relation({(1, 2)}, 2)
     made = [p.Read(r, ("x", "y")), p.Read(r, ("y", "z")), p.Read(r, ("x", "z")), p.Read(small, ("z", "w"))]
-    assert multiway.variable_order(made, ())[0][0] == "z"
-    assert set(multiway.variable_order(made, ("w", "z"))[0][:2]) == {"w", "z"}
+    assert multiway_join.variable_order(made, ())[0][0] == "z"
+    assert set(multiway_join.variable_order(made, ("w", "z"))[0][:2]) == {"w", "z"}
     chain = [p.Read(r, ("x", "y")), p.Read(r, ("y", "z"))]
-    assert multiway.variable_order(chain, ("x", "z"))[1] == 3, "never x with every z"
+    assert multiway_join.variable_order(chain, ("x", "z"))[1] == 3, "never x with every z"

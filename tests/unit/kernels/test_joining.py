@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,3 +114,44 @@ def test_keep_new(pairs: list[tuple[int, int]], step: int) -> None:
         found += joining.keep_new(packed(pairs[start : start + step], 2)[0], bits, box).tolist()
     assert found == [a << 32 | b for a, b in dict.fromkeys(pairs)]
     assert sum(int(word).bit_count() for word in bits) == len(set(pairs))
+
+
+@given(st.lists(st.integers(0, 6), max_size=20), st.integers(1, 9))
+def test_blocks(sizes: list[int], most: int) -> None:
+    lows, highs = ends([(0, size) for size in sizes])
+    cuts = joining.blocks(lows, highs, most).tolist()
+    assert [row for a, b in pairwise(cuts) for row in range(a, b)] == list(range(len(sizes)))
+    for a, b in pairwise(cuts):
+        total = int(joining.matches_of(lows, highs, a, b))
+        assert total == sum(sizes[a:b]) and (total <= most or b == a + 1)
+        assert b == len(sizes) or total + sizes[b] > most  # no block could be longer
+
+
+@pytest.mark.parametrize("sources", [(0, -1), (-1, 0), (0, -2), (1, 0)])
+@given(data=st.data(), shift=st.sampled_from([0, 1]), number=st.sampled_from([1, 2, 4]))
+def test_join_by_shards(sources: tuple[int, int], data: st.DataObject, shift: int, number: int) -> None:
+    """Every shard has the rows of its owners in their order, and together they find what one call finds."""
+    facts = data.draw(st.lists(st.tuples(*[st.integers(0, 9)] * 3), min_size=7, max_size=20))
+    left = data.draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))
+    ranges = [(data.draw(st.integers(0, len(facts) - 6)), data.draw(st.integers(0, 6))) for _ in left]
+    lows, highs = ends(ranges)
+    columns = np.ascontiguousarray(np.array(left, np.int32).T)
+    own = next(argument for argument in (0, 1) if sources[argument] >= 0)
+    owners = columns[sources[own]]
+    rows, stops, matches = joining.shards(owners, lows, highs, 0, len(left), 0, shift, number)
+    bits, box = np.zeros(2, np.uint64), np.array([0, 0, 10], np.int64)
+    buffer = np.empty(int(matches.sum()), np.int64)
+    found: list[int] = []
+    start = at = 0
+    for shard, (stop, room) in enumerate(zip(stops.tolist(), matches.tolist(), strict=True)):
+        mine = [r for r, (_, n) in enumerate(ranges) if n and (int(owners[r]) >> shift) % number == shard]
+        assert rows[start:stop].tolist() == mine and room == sum(ranges[r][1] for r in mine)
+        end = joining.join_rows(
+            columns, lows, highs, packed(facts, 3), np.array(sources, np.int64), bits, box, rows, start, stop, buffer, at
+        )  # fmt: skip
+        assert end <= at + room
+        found += buffer[at:end].tolist()
+        start, at = stop, at + room
+    pairs = [(r, p) for r, (low, n) in enumerate(ranges) for p in range(low, low + n)]
+    heads = {tuple(left[r][s] if s >= 0 else facts[p][-1 - s] for s in sources) for r, p in pairs}
+    assert sorted(found) == sorted(a << 32 | b for a, b in heads)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from modulog.errors import ArityError, ProgramError, StratificationError, UnsafeRuleError
-from modulog.language.checks import Diagnostic, check, verify, warnings
 from modulog.language.model import Atom, Predicate, Program, Rule, Variable
 from modulog.language.parser import parse_program
+from modulog.language.safety import Diagnostic, check, verify, warnings
 
 HEAD = "of the head is bound by no positive atom"
 NEGATED = "of a negated atom is bound by no positive atom"

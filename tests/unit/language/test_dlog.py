@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from amounts import amount
 from modulog.errors import ProgramError
-from modulog.language.dlog import parse_dlog
 from modulog.language.lexemes import quote
 from modulog.language.model import (
     Atom,
@@ -28,9 +27,10 @@ from modulog.language.model import (
 )
 from modulog.language.parser import parse_file, parse_program
 from modulog.language.printer import print_predicate, print_program, print_term
+from modulog.language.rdfox import parse_dlog
 from modulog.language.triples import TYPE
 from modulog.terms.canonical import RDF
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 from term_strategies import CONSTANTS
 
 PREFIXES = [("", "http://d.org/"), ("p", "http://p.org/#"), ("rdf", RDF)]

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.errors import ParseError
-from modulog.language.formulas import And, Formula, Not, Or, bodies, conjunctions
+from modulog.language.expression_builder import And, Formula, Not, Or, bodies, conjunctions
 from modulog.language.model import Call, Comparison, Variable
 from modulog.language.parser import parse_program, parse_query
 from modulog.language.printer import print_expression, print_rule
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
 
 def printed(text: str) -> list[str]:

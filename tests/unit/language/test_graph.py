@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog.language.graph import components, dependencies, shortest_path
+from modulog.language.dependency_graph import components, dependencies, shortest_path
 from modulog.language.model import Predicate
 from modulog.language.parser import parse_program
 

@@ -31,7 +31,7 @@ from modulog.language.printer import (
     print_term,
 )
 from modulog.terms.canonical import XSD, literal
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
 NASTY = st.one_of(
     st.text(max_size=8),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from modulog.errors import ParseError
-from modulog.language.dlog import parse_dlog
 from modulog.language.parser import parse_program, parse_query
+from modulog.language.rdfox import parse_dlog
 
 NO_HEAD = "constraints, which are rules without a head, are not supported"
 EX = "@prefix ext: <http://e.org/> .\n"

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from amounts import amount
 from modulog import IRI, Reasoner
 from modulog.errors import QueryError, StratificationError
-from modulog.language.dlog import parse_dlog
 from modulog.language.model import Predicate
 from modulog.language.parser import parse_program
 from modulog.language.printer import print_rule
+from modulog.language.rdfox import parse_dlog
 from modulog.language.triples import TRIPLE, TYPE, bridges
 from modulog.terms.canonical import RDF
 

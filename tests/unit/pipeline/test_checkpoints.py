@@ -1,4 +1,4 @@
-"""Checkpoints where there is no Spark: they are refused, and a folder that holds no state is no checkpoint."""
+"""Checkpoints: what is no state is none, and only Spark has those of updates."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import pytest
 from modulog import Reasoner
 from modulog.errors import NotSupported
 from modulog.pipeline.checkpoints import Checkpoints
+from modulog.pipeline.update_checkpoints import UpdateCheckpoints
 
 
-def test_only_spark_has_checkpoints(tmp_path: Path) -> None:
+def test_only_spark_has_checkpoints_of_updates(tmp_path: Path) -> None:
+    Reasoner("p(?x) :- q(?x) . q(a) .").save(tmp_path / "store")
     with pytest.raises(NotSupported, match="only the Spark engine"):
-        Reasoner("p(?x) :- q(?x) .", engine="local", checkpoints=Checkpoints(tmp_path, {}))
+        Reasoner.open(tmp_path / "store", checkpoints=UpdateCheckpoints(tmp_path, {}))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"checksum": "0", "content": "{}"}', b"[]", b"\xff"])

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from modulog import Pipeline
-from modulog.errors import DataError, PipelineError
-from modulog.pipeline import Sink, Source, checking
+from modulog.errors import DataError, OptionError, PipelineError
+from modulog.pipeline import Sink, Source, check
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) .\nold(?x) :- age(?x, ?a), ?a > 60 .\n"
 
@@ -47,7 +47,7 @@ def test_everything_that_can_be_said(folder: Path) -> None:
         storage = "plain"
         decompose = "all"
         maintenance = "dredc"
-        local_limit = 0
+        workers = 3
         broadcast_limit = 10
         checkpoint_rounds = 3
         [spark]
@@ -95,7 +95,7 @@ def test_everything_that_can_be_said(folder: Path) -> None:
         "decompose": "all",
         "maintenance": "dredc",
     }
-    assert configuration.limits == {"local_limit": 0, "broadcast_limit": 10}
+    assert configuration.limits == {"broadcast_limit": 10}
     assert configuration.mode == "incremental" and configuration.checkpoint_rounds == 3
     people, orders, adds, stream = configuration.sources
     assert people.path == f"{folder}/people.csv" and people.predicates == ("age", "name")
@@ -117,7 +117,7 @@ store = 5
 rules = "rules.rls"
 mod = "full"
 mode = "fast"
-local_limit = -1
+workers = 0
 
 [spark]
 jars = ["a"]
@@ -138,13 +138,13 @@ wholly_unknown = 1
         'pipeline.toml:3: `rules` is a list of texts, not "rules.rls"',
         "pipeline.toml:4: there is no key `mod` here; did you mean `mode`?",
         'pipeline.toml:5: `mode` is "full" or "incremental", not "fast"',
-        "pipeline.toml:6: `local_limit` is a number from 0 on, not -1",
+        "pipeline.toml:6: `workers` is a number from 1 on, not 0",
         "pipeline.toml:9: `jars` is a text, a number or true or false, not ['a']",
         "pipeline.toml:13: there is no key `headers` here; did you mean `header`?",
         'pipeline.toml:14: `strings` is true or false, not "yes"',
         "pipeline.toml:15: `columns` is a list of columns, by name or by position from 0, not [1.5]",
         'pipeline.toml:16: `map` is columns by predicate, such as { age = ["id", "age"] }, not {}',
-        'pipeline.toml:19: `format` is "parquet" or "csv" or "tsv" or "ntriples" or "turtle" or "table", not "json"',
+        'pipeline.toml:19: `format` is "csv" or "tsv" or "parquet" or "ntriples" or "turtle" or "table", not "json"',
         "pipeline.toml:20: there is no key `wholly_unknown` here; known are path, format, predicates, table",
     ]
 
@@ -159,7 +159,7 @@ def test_all_mistakes_are_told_at_once(folder: Path) -> None:
             """store = "store"
 rules = ["rules.rls", "bad.rls"]
 mod = "quick"
-local_limit = "many"
+workers = "many"
 
 [[source]]
 path = "people.csv"
@@ -196,7 +196,7 @@ predicates = ["nobody"]
     ] == [
         'pipeline.toml:3: `mode` is "full" or "incremental", not "quick"',
         "pipeline.toml:3: there is no key `mod` here; did you mean `mode`?",
-        'pipeline.toml:4: `local_limit` is a number from 0 on, not "many"',
+        'pipeline.toml:4: `workers` is a number from 1 on, not "many"',
         "pipeline.toml:8: there is no key `headr` here; did you mean `header`?",
         "pipeline.toml:9: people.csv: there is no column 'years', but columns 'id', 'name', 'age'",
         "pipeline.toml:12: people.csv: edge has 2 arguments, but gets 3 columns",
@@ -207,7 +207,7 @@ predicates = ["nobody"]
         "pipeline.toml:22: `path` is a text, not 7",
         "pipeline.toml:30: edge.csv: not a folder",
         'pipeline.toml:31: `predicates` is a list of texts, not "path"',
-        'pipeline.toml:34: `format` is "parquet" or "csv" or "tsv" or "ntriples" or "turtle" or "table", not "json"',
+        'pipeline.toml:34: `format` is "csv" or "tsv" or "parquet" or "ntriples" or "turtle" or "table", not "json"',
         "bad.rls:1:3: `?x` of the head is bound by no positive atom of the body",
     ]
 
@@ -438,7 +438,7 @@ def test_triples_may_have_any_predicate(folder: Path) -> None:
 def test_names_have_the_prefixes_of_the_rules(folder: Path) -> None:
     (folder / "rules.rls").write_text("@prefix e: <urn:> . e:q(?x) :- e:p(?x, ?y) .\n")
     text = '[[source]]\npath = "edge.csv"\npredicate = "e:p"\n[[sink]]\npath = "out"\npredicates = ["e:q", "triple"]\n'
-    checked = checking.check(made(folder, HEAD + text).configuration)
+    checked = check.check(made(folder, HEAD + text).configuration)
     assert checked.configuration.sources[0].predicate == "<urn:p>"
     assert checked.configuration.sinks[0].predicates == ("<urn:q>", "triple")
     assert mistakes(folder, HEAD + text.replace("e:q", "e:r")) == [
@@ -475,9 +475,88 @@ def test_from_python(folder: Path) -> None:
     assert caught.value.mistakes == (
         'mode: `mode` is "full" or "incremental", not "quick"',
         'source 2: bad: `bad` is "fail" or "set-aside", not "ignore"',
-        'sink 1: format: `format` is "parquet" or "csv" or "tsv" or "ntriples" or "turtle" or "table", not "json"',
+        'sink 1: format: `format` is "csv" or "tsv" or "parquet" or "ntriples" or "turtle" or "table", not "json"',
         "source 1: path: nowhere.csv: there is no such file or folder",
     )
     pipeline = Pipeline(rules=[folder / "rules.rls"], store=folder / "store", sources=[Source("nowhere.csv")])
     with pytest.raises(PipelineError, match=r"source 1: path: nowhere\.csv: there is no such file or folder"):
         pipeline.check()
+
+
+def test_what_only_spark_has_is_a_mistake_in_a_local_pipeline(folder: Path) -> None:
+    """Each with its line and what to do, together with all other mistakes."""
+    text = """store = "store"
+rules = ["rules.rls"]
+engine = "local"
+broadcast_limit = 5
+mood = "full"
+[spark]
+master = "local[2]"
+[[source]]
+table = "t"
+predicate = "edge"
+[[source]]
+path = "s3a://lake/people.csv"
+map = { age = [0, 2] }
+[[source]]
+path = "in"
+predicate = "edge"
+stream = true
+[[sink]]
+table = "out_{predicate}"
+[[sink]]
+path = "hdfs://host/out"
+"""
+    either = 'write engine = "spark", or'
+    assert mistakes(folder, text) == [
+        f"pipeline.toml:4: `broadcast_limit` is a limit of the Spark engine: {either} remove the key",
+        "pipeline.toml:5: there is no key `mood` here; did you mean `mode`?",
+        f"pipeline.toml:6: `[spark]` has settings of Spark: {either} remove `[spark]`",
+        f"pipeline.toml:9: t: a table of Spark's catalogue: {either} name files in `path`",
+        f"pipeline.toml:12: s3a://lake/people.csv: not a file of this machine: {either} copy the files here",
+        f'pipeline.toml:17: in: a stream of Spark: {either} take new files with `role = "add"` in each run',
+        f"pipeline.toml:19: out_{{predicate}}: a table of Spark's catalogue: {either} write files to a `path`",
+        f"pipeline.toml:21: hdfs://host/out: not a folder of this machine: {either} write to a folder here",
+    ]
+    (folder / "pipeline.toml").write_text(text.replace('engine = "local"\n', "").replace("mood", "mode"))
+    with pytest.raises(PipelineError) as caught:
+        Pipeline.from_file(folder / "pipeline.toml", engine="local").check()
+    told = "\n".join(caught.value.mistakes)  # settings and limits are for runs on Spark
+    assert len(caught.value.mistakes) == 5 and "[spark]" not in told and "broadcast_limit" not in told
+
+
+@pytest.mark.parametrize("name", ["local_limit", "update_limit"])
+def test_limits_of_the_first_versions_name_workers(folder: Path, name: str) -> None:
+    """In a file, with its line, and from Python."""
+    (told,) = mistakes(folder, f'store = "store"\nrules = ["rules.rls"]\n{name} = 0\n')
+    assert told.startswith(f"pipeline.toml:3: `{name}` is no limit any more") and "`workers`" in told
+    with pytest.raises(OptionError, match=f"`{name}` is no limit any more.*`workers`"):
+        Pipeline(rules=[folder / "rules.rls"], store=folder / "store", **{name: 0})
+
+
+def test_workers(folder: Path) -> None:
+    """Those of a call override those of the file, which are for its own engine."""
+    file = folder / "pipeline.toml"
+    file.write_text('store = "store"\nrules = ["rules.rls"]\nworkers = 3\n')
+    found = [
+        Pipeline.from_file(file, **options).configuration.workers  # type: ignore[arg-type]
+        for options in (
+            {},
+            {"engine": "spark"},
+            {"engine": "local"},
+            {"workers": 1},
+            {"engine": "local", "workers": 2},
+        )
+    ]
+    assert found == [3, 3, None, 1, 2]
+    with pytest.raises(OptionError, match="`workers` is a number from 1 on, not 0"):
+        Pipeline.from_file(file, workers=0)
+
+
+def test_a_session_and_streams_are_refused_by_a_local_pipeline(folder: Path) -> None:
+    pipeline = Pipeline(rules=[folder / "rules.rls"], store=folder / "store", engine="local")
+    with pytest.raises(OptionError, match="engine of this pipeline is local"):
+        pipeline.run(spark=object())
+    with pytest.raises(OptionError, match="no streams"):
+        pipeline.stream(None, "edge")
+    assert not (folder / "store").exists()

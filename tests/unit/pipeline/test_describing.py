@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from modulog import Pipeline, Predicate, Reasoner, cli
-from modulog.pipeline.state import SourceState, State
+from modulog import Pipeline, Predicate, Reasoner
+from modulog.cli import app
+from modulog.pipeline.run_state import SourceState, State
 
 TEXT = """\
 store = "store"
@@ -100,7 +101,7 @@ sinks
 def test_a_first_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(folder.rglob("*"))
     with pytest.raises(SystemExit) as stop:
-        cli.app(["run", "pipeline.toml", "--dry-run"])
+        app.app(["run", "pipeline.toml", "--dry-run"])
     assert not stop.value.code
     assert capsys.readouterr().out == FULL
     assert sorted(folder.rglob("*")) == before
@@ -109,7 +110,7 @@ def test_a_first_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_mistakes_have_an_exit_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("pipeline.toml").write_text('store = "store"\nrule = 1\n')
     with pytest.raises(SystemExit) as stop:
-        cli.app(["run", "pipeline.toml"])
+        app.app(["run", "pipeline.toml"])
     assert stop.value.code == 2
     out, err = capsys.readouterr()
     assert (out, err.splitlines()) == (

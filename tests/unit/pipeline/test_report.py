@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from modulog.errors import DataError
+from modulog.evaluation.statistics import RoundStatistics, RuleStatistics, Statistics, StratumStatistics
 from modulog.kernels.compile_time import compile_time
-from modulog.materialisation.statistics import RoundStatistics, RuleStatistics, Statistics, StratumStatistics
-from modulog.pipeline.configuration import Configuration, Sink, Source
-from modulog.pipeline.counted import described
+from modulog.pipeline.config import Configuration, Sink, Source
 from modulog.pipeline.log import recorded
 from modulog.pipeline.report import report
 from modulog.pipeline.run import COMPILING, START, Run, Unwatched
+from modulog.pipeline.run_account import described
 from modulog.store.locks import lock_for_running
 
 NASTY = "<script>alert('x')</script> & \"q\""

@@ -11,14 +11,14 @@ from bodies import clique, cycle, flower, petals, violated
 from contracts.implementations import Numbers
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.protocol import Condition, Estimate, Read
+from modulog.joins.decompose import body_sizes, decompose
+from modulog.joins.decomposition import Decomposition
+from modulog.joins.decomposition_cost import is_simple, weigh
+from modulog.joins.order import Body, Ordering
 from modulog.language.model import Atom, Predicate, Rule, Variable
 from modulog.language.parser import parse_program
-from modulog.planning.decompose import body_sizes, decompose
-from modulog.planning.hypertree import Decomposition
 from modulog.planning.normalise import normalise
-from modulog.planning.order_joins import Body, Ordering
 from modulog.planning.plan import Clause
-from modulog.planning.worth import is_simple, weigh
 from steps import lines_run
 
 

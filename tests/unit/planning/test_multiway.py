@@ -7,8 +7,8 @@ from itertools import permutations
 
 import pytest
 
-from modulog.planning.estimating import Sizes, join_rows
-from modulog.planning.multiway import FEW_VARIABLES, _rows, best_order
+from modulog.joins.estimates import Sizes, join_rows
+from modulog.joins.multiway_order import FEW_VARIABLES, _rows, best_order
 
 
 def leaps(sizes: list[Sizes], order: tuple[str, ...]) -> float:

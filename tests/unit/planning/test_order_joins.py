@@ -13,8 +13,8 @@ from contracts.implementations import Numbers
 from modulog.engines import protocol as p
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.evaluate import Compiler
-from modulog.planning.describe import describe
-from modulog.planning.order_joins import Body, Ordering, order
+from modulog.joins.describe import describe
+from modulog.joins.order import Body, Ordering, order
 from steps import lines_run
 
 ENGINE = LocalEngine(Numbers(1_000_000))

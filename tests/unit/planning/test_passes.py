@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from modulog.language.parser import parse_program
-from modulog.planning.collapse import collapse
+from modulog.planning.merge_equivalent import collapse
 from modulog.planning.normalise import normalise
-from modulog.planning.pipeline import Switches, make_plan
+from modulog.planning.passes import Switches, make_plan
 from steps import lines_run
 
 HERE = Path(__file__).parent

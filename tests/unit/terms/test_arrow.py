@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.errors import DataError
-from modulog.terms.arrow import column_field, is_turtle, to_arrow
 from modulog.terms.canonical import XSD, literal
-from modulog.terms.columns import encode_arrow
+from modulog.terms.constant import Constant, Kind
+from modulog.terms.decode import column_field, is_turtle, to_arrow
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.model import Constant, Kind
-from modulog.terms.python import constant
+from modulog.terms.encode import encode_arrow
+from modulog.terms.python_values import constant
 from term_strategies import CONSTANTS, INTEGERS
 
 

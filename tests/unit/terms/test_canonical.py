@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.terms.canonical import XSD, decimal_text, double_text, format_double, language, literal
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import oracle_values
 from modulog.engines.protocol import Compute, Condition, Failures, Value
 from modulog.terms.canonical import XSD, language, literal
-from modulog.terms.compute import compute, satisfy
+from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.functions import FUNCTIONS
-from modulog.terms.model import Constant, Kind
+from modulog.terms.term_functions import compute, satisfy
 
 NINES = "9" * 38
 OVERFLOW, DIVISION, ILL_TYPED = Failures(overflows=1), Failures(divisions_by_zero=1), Failures(ill_typed=1)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from modulog.errors import DataError, InternalError
 from modulog.kernels.strings import same_text
+from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import MOST_TERMS, Dictionary, Texts
-from modulog.terms.model import Constant, Kind
 from term_strategies import CONSTANTS
 
 

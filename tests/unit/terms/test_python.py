@@ -14,8 +14,8 @@ from hypothesis import given
 
 from modulog.errors import DataError
 from modulog.terms.canonical import XSD
-from modulog.terms.model import Constant, Kind
-from modulog.terms.python import IRI, BlankNode, TaggedLiteral, constant, value
+from modulog.terms.constant import Constant, Kind
+from modulog.terms.python_values import IRI, BlankNode, TaggedLiteral, constant, value
 from term_strategies import CONSTANTS
 
 UTC = datetime.UTC

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from modulog.errors import DataError
 from modulog.terms.canonical import XSD
-from modulog.terms.model import Constant, Kind
+from modulog.terms.constant import Constant, Kind
 from modulog.terms.turtle import parse_term, term_text
 from term_strategies import CONSTANTS
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from modulog.errors import InternalError
 from modulog.terms.canonical import XSD, literal
+from modulog.terms.constant import Constant
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.model import Constant
-from modulog.terms.python import IRI, BlankNode, TaggedLiteral, constant
-from modulog.terms.values import compare
+from modulog.terms.literal_values import compare
+from modulog.terms.python_values import IRI, BlankNode, TaggedLiteral, constant
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 

@@ -8,12 +8,12 @@ from typing import Protocol
 
 import numpy as np
 
-from modulog.engines.local import reading
+from modulog.engines.local import layer_lookup
 from modulog.engines.local.bitmap import LARGEST, Bitmap
 from modulog.engines.local.relation import Bounds
 from modulog.engines.local.runs import places
 from modulog.engines.local.table import LocalTable
-from modulog.kernels import packing, sorting
+from modulog.kernels import packing, sort, split_work
 from modulog.kernels.types import Columns, Integers, Words
 
 ANY: tuple[int, int] = (0, (1 << 31) - 1)
@@ -27,6 +27,11 @@ class Batch:
     ids: Columns
     weights: Integers | None = None
 
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return int(self.ids.shape[1])
+
 
 class Node(Protocol):
     """A compiled expression."""
@@ -38,6 +43,10 @@ class Node(Protocol):
 
     def bounds(self) -> Bounds:
         """For each column the least and the greatest id it can hold."""
+
+
+class Ahead:
+    """A node that may be read ahead of whoever takes its rows: nothing that is done with them changes what comes next."""
 
 
 class Arrangement:
@@ -68,21 +77,6 @@ class Arrangement:
         )
 
 
-class Rearrange:
-    """The rows of a child, rearranged."""
-
-    def __init__(self, child: Node, args: tuple[str | int, ...], variables: tuple[str, ...]) -> None:
-        self.child, self.variables = child, variables
-        self.arrange = Arrangement(child.variables, args)
-
-    def batches(self) -> Iterator[Batch]:
-        for batch in self.child.batches():
-            yield Batch(self.arrange(batch.ids), batch.weights)
-
-    def bounds(self) -> Bounds:
-        return self.arrange.bounds(self.child.bounds())
-
-
 class Distinct:
     """Each row once: by a bitmap while rows stream, where the domain is small, otherwise by sorting all of them."""
 
@@ -103,12 +97,14 @@ class Distinct:
             waiting.append(words)
             pending += words.shape[1]
             if pending > max(SET_LIMIT, 2 * left):
-                waiting = [sorting.distinct(sorting.sort_words(np.concatenate(waiting, axis=1)))]
+                waiting = [split_work.sort_distinct(split_work.concatenate(waiting))]
                 pending = left = waiting[0].shape[1]
         if waiting:
-            words = sorting.distinct(sorting.sort_words(np.concatenate(waiting, axis=1)))
-            for start in range(0, words.shape[1], reading.PIECE):
-                yield Batch(packing.unpack(words, natural, start, min(words.shape[1], start + reading.PIECE)))
+            words = split_work.sort_distinct(split_work.concatenate(waiting))
+            for start in range(0, words.shape[1], layer_lookup.PIECE):
+                yield Batch(
+                    packing.unpack(words, natural, start, min(words.shape[1], start + layer_lookup.PIECE))
+                )
 
     def _bitmap(self) -> Bitmap | None:
         if len(self.variables) not in (1, 2):
@@ -152,8 +148,8 @@ def _summed(parts: list[tuple[Words, Integers]]) -> tuple[Words, Integers]:
     """Each row once, in order, with the sum of its multiplicities."""
     words = parts[0][0] if len(parts) == 1 else np.concatenate([words for words, _ in parts], axis=1)
     weights = parts[0][1] if len(parts) == 1 else np.concatenate([weights for _, weights in parts])
-    where = sorting.positions_sorted(words)
-    return sorting.sum_equal(np.ascontiguousarray(words[:, where]), weights[where])
+    where = sort.positions_sorted(words)
+    return sort.sum_equal(np.ascontiguousarray(words[:, where]), weights[where])
 
 
 class Concatenate:
@@ -173,7 +169,7 @@ class Concatenate:
         )
 
 
-class Given:
+class Given(Ahead):
     """The rows of a table."""
 
     def __init__(self, table: LocalTable, variables: tuple[str, ...]) -> None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modulog.engines.local.reading import PIECE
+from modulog.engines.local.layer_lookup import PIECE
 from modulog.engines.local.runs import Order, places
 from modulog.engines.local.table import LocalTable
 from modulog.engines.protocol import Memory, Table
 from modulog.errors import InternalError
-from modulog.kernels import packing, sorting
+from modulog.kernels import packing, sort
 from modulog.kernels.types import Integers, Weights, Words
 
 RATIO = 8  # numbers join those before them if they are an eighth as many
@@ -72,8 +72,8 @@ class LocalCounters:
             return
         words = packing.pack(rows.ids, self.natural)
         numbers = np.ones(len(rows), np.int64) if rows.weights is None else rows.weights.astype(np.int64)
-        where = sorting.positions_sorted(words)
-        words, numbers = sorting.sum_equal(np.ascontiguousarray(words[:, where]), sign * numbers[where])
+        where = sort.positions_sorted(words)
+        words, numbers = sort.sum_equal(np.ascontiguousarray(words[:, where]), sign * numbers[where])
         if words.shape[1]:
             stack = self.base if self.since is None else self.since
             stack.append(Tally.of(self.arity, words, numbers))
@@ -84,7 +84,7 @@ class LocalCounters:
             last, previous = stack[-1], stack[-2]
             if RATIO * len(last) < len(previous) and len(last) + len(previous) > SMALL:
                 return
-            words, numbers = sorting.merge_sums(
+            words, numbers = sort.merge_sums(
                 previous.order.words, previous.whole(), last.order.words, last.whole()
             )
             stack[-2:] = [Tally.of(self.arity, words, numbers)] if words.shape[1] else []
@@ -110,7 +110,7 @@ class LocalCounters:
         )
         words, numbers = whole.order.words, whole.whole()
         for tally in (*self.base, *(self.since or ())):
-            words, numbers = sorting.merge_sums(words, numbers, tally.order.words, tally.whole())
+            words, numbers = sort.merge_sums(words, numbers, tally.order.words, tally.whole())
         for start in range(0, len(numbers), PIECE):
             stop = min(len(numbers), start + PIECE)
             ids = packing.unpack(words, self.natural, start, stop)

@@ -4,56 +4,59 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
+from modulog.closures.components import connected
+from modulog.closures.linear_closure import reached
 from modulog.engines import protocol as p
-from modulog.engines.local import reaching, reading
+from modulog.engines.local import layer_lookup
 from modulog.engines.local.batches import ANY, Arrangement, Batch
+from modulog.engines.local.body_relation import Body, LocalRelation, body_of
 from modulog.engines.local.closure_relation import ClosureRelation
-from modulog.engines.local.compact import CompactRelation
 from modulog.engines.local.counters import LocalCounters
 from modulog.engines.local.evaluate import Compiler, Head, Probe
+from modulog.engines.local.fused import FusedJoin, gathered
+from modulog.engines.local.pairs_relation import PairsRelation
 from modulog.engines.local.readers import LayerReader, Reader
 from modulog.engines.local.relation import Bounds, PlainRelation
-from modulog.engines.local.runs import Run, places
 from modulog.engines.local.shared_closure import SharedClosureRelation
-from modulog.engines.local.structures import KINDS
 from modulog.engines.local.table import LocalTable, VirtualTable, as_ids
-from modulog.engines.local.view_relation import ViewRelation
+from modulog.engines.local.view_body import ViewRelation
+from modulog.engines.schemes import PLAIN, REPRESENTABLE, Scheme
 from modulog.errors import NotSupported
-from modulog.kernels import joining
 from modulog.kernels.compile_time import working_time
+from modulog.kernels.threads import ALONE, Threads, divided, divided_steps
 from modulog.kernels.types import Columns, Words
-from modulog.storage.lists import distinct
-
-PAIRS = 1 << 24  # pairs that one call of the fused join may consider
-BUFFER = 1 << 20  # new facts it may return
 
 
 class LocalEngine:
     """Relations in memory; `values` compares terms. A stratum at a time: what only its rounds need is given up after each."""
 
     shares_rounds = False
-    represents = p.REPRESENTABLE
+    represents = REPRESENTABLE
     actions = 0
 
-    def __init__(self, values: p.Values) -> None:
-        self.values = values
+    def __init__(self, values: p.Values, threads: Threads = ALONE) -> None:
+        self.values, self.threads = values, threads
         self.compiler = Compiler(values)
 
-    def relation(self, name: str, arity: int, scheme: str = "plain") -> PlainRelation:
-        wanted = "auto" if scheme.endswith(" auto") else "always"
-        kind = scheme.removesuffix(" auto").removesuffix(" shared")
-        if kind == "plain":
-            return PlainRelation(name, arity)
-        if arity == 2 and kind in KINDS:
-            made = SharedClosureRelation if " shared" in scheme else ClosureRelation
-            return made(name, kind, wanted)
-        if arity == 2 and kind == "view":
-            return ViewRelation(name, wanted)
-        raise NotSupported(f"the local engine has no storage scheme {scheme!r} for {arity} arguments")
+    def described(self, what: str) -> AbstractContextManager[None]:
+        # Nobody watches this engine, but its threads are the current ones meanwhile, once for all that happens inside.
+        return self.threads.current()
+
+    def relation(self, name: str, arity: int, scheme: Scheme = PLAIN) -> LocalRelation:
+        if scheme == PLAIN:
+            return PlainRelation(name, arity, self.threads)
+        if arity != 2:
+            raise NotSupported(f"the local engine keeps no {scheme.kind} of {arity} arguments")
+        if scheme.kind == "view":
+            return ViewRelation(name, scheme, self.threads)
+        if scheme.shared:
+            return SharedClosureRelation(name, scheme, self.threads)
+        return ClosureRelation(name, scheme, self.threads)
 
     def counters(self, name: str, arity: int) -> LocalCounters:
         return LocalCounters(name, arity)
@@ -66,20 +69,20 @@ class LocalEngine:
         """How often, so far, values could not be compared or had no result."""
         return self.compiler.failures
 
+    @divided
     def run(
         self,
         work: Sequence[p.Work],
         lazily: bool = False,
-        counted: bool = False,
         limit: int | None = None,
     ) -> None:
         left = sys.maxsize if limit is None else limit
         for item in work:
             if left < 0:
                 break
-            began, before = working_time(), self.failures
+            began, before = working_time(), self.compiler.failures
             item.rows = self._run(item, left)
-            item.seconds, item.failures = working_time() - began, self.failures - before
+            item.seconds, item.failures = working_time() - began, self.compiler.failures - before
             left -= item.rows
 
     def _run(self, work: p.Work, limit: int) -> int:
@@ -87,16 +90,17 @@ class LocalEngine:
 
         The last join, the projection to the head and the test for new facts are one where they can be.
         """
-        relation, expr = work.relation, work.expr
-        assert isinstance(relation, PlainRelation) and isinstance(expr, p.Project)
+        relation, expr = body_of(work.relation), work.expr
+        assert isinstance(expr, p.Project)
         head = self.compiler.head(expr)
         child, arrange = head.child, head.rows.arrange
-        relation.vouched = relation.vouched and work.there
-        if relation.bounds_wanted:
-            bounds = _head_bounds(head, ANY[1] if head.creates else len(self.values) - 1)
-            if any(low > high for low, high in bounds):
-                return 0
-            relation.widen(bounds)
+        if isinstance(relation, PlainRelation):
+            relation.vouched &= work.there
+            if relation.bounds_wanted:
+                bounds = _head_bounds(head, ANY[1] if head.creates else len(self.values) - 1)
+                if any(low > high for low, high in bounds):
+                    return 0
+                relation.widen(bounds)
         if isinstance(child, Probe) and relation.arity == 2 and all(isinstance(a, str) for a in expr.args):
             return self._run_fused(relation, child, arrange, work.source, limit)
         total = 0
@@ -106,14 +110,15 @@ class LocalEngine:
                 break
         return total
 
-    def _offer(self, relation: PlainRelation, words: Words, source: p.ModuleId) -> int:
+    def _offer(self, relation: Body, words: Words, source: p.ModuleId) -> int:
         if words.shape[1]:
             relation.offer(words, source)
-            relation.choose_bitmap()
+            if isinstance(relation, PlainRelation):
+                relation.choose_bitmap()
         return int(words.shape[1])
 
     def _run_fused(
-        self, relation: PlainRelation, node: Probe, arrange: Arrangement, source: p.ModuleId, limit: int
+        self, relation: Body, node: Probe, arrange: Arrangement, source: p.ModuleId, limit: int
     ) -> int:
         total = 0
         for rows in self._fused(relation, node, arrange, source):
@@ -122,33 +127,29 @@ class LocalEngine:
                 break
         return total
 
-    def _fused(
-        self, relation: PlainRelation, node: Probe, arrange: Arrangement, source: p.ModuleId
-    ) -> Iterator[int]:
+    def _fused(self, relation: Body, node: Probe, arrange: Arrangement, source: p.ModuleId) -> Iterator[int]:
         """Join and offer piece by piece; gives the number of rows of each."""
         reader: Reader | None = None
-        buffer = None
-        for left in node.left.batches():
-            if not left.ids.shape[1]:
-                continue
+        fused = (
+            FusedJoin(relation, node, arrange.args, source) if isinstance(relation, PlainRelation) else None
+        )
+        for left in gathered(node.left.batches()):
             reader = node.source.reader() if reader is None else reader
             if not isinstance(reader, LayerReader):
-                for _, ids in reader.matches(node.lookup, left.ids):
+                for _, ids in reader.matches(node.lookup, left):
                     yield self._offer(relation, arrange.pack(ids), source)
                 continue
             for layer in reader.layers:
-                if relation.seen is None or node.lookup.equal or layer.hidden:
-                    for _, ids in reading.matches([layer], node.lookup, left.ids):
+                if fused is None or not fused.takes(layer):
+                    for _, ids in layer_lookup.matches([layer], node.lookup, left):
                         yield self._offer(relation, arrange.pack(ids), source)
                     continue
-                buffer = np.empty(BUFFER, np.int64) if buffer is None else buffer
-                yield from _join_into_bitmap(
-                    relation, node, layer.run, left.ids, arrange.args, source, buffer
-                )
+                yield from fused.run(layer.run, left)
 
     def settle(self) -> None:
         """Nothing is put off here."""
 
+    @divided_steps
     def evaluate(self, expr: p.Expr, limit: int | None = None) -> Iterator[LocalTable]:
         node, given = self.compiler.compile(expr), 0
         for batch in node.batches():
@@ -163,6 +164,7 @@ class LocalEngine:
             if limit is not None and given >= limit:
                 return
 
+    @divided
     def count(self, expr: p.Expr) -> int:
         if isinstance(expr, p.Project) and expr.how == "keep":
             return self.count(expr.child)
@@ -179,11 +181,13 @@ class LocalEngine:
         node = self.compiler.compile(expr)
         return node.count() if isinstance(node, Probe) else sum(b.ids.shape[1] for b in node.batches())
 
+    @divided
     def collect(self, expr: p.Expr, limit: int | None = None) -> LocalTable:
         names = expr.variables
-        if isinstance(expr, p.Read) and isinstance(expr.relation, PlainRelation) and names == expr.args:
-            if expr.version in ("gone", "come", "delta") and expr.except_from is None:
-                return LocalTable(names, expr.relation.columns(expr.version))
+        if isinstance(expr, p.Read) and expr.version in ("gone", "come", "delta"):
+            body = body_of(expr.relation)
+            if isinstance(body, PlainRelation) and names == expr.args and expr.except_from is None:
+                return LocalTable(names, body.columns(expr.version))
         batches, left = [], sys.maxsize if limit is None else limit
         for batch in self.compiler.in_order(expr, names).batches():
             batches.append(batch)
@@ -203,39 +207,22 @@ class LocalEngine:
         return self.collect(expr)
 
     def snapshot(self, read: p.Read) -> p.Table:
-        relation = read.relation
-        assert isinstance(relation, PlainRelation)
-        if isinstance(relation, CompactRelation) and not relation.listed:
-            return VirtualTable(read.variables, relation.pairs(read.version))
+        body = body_of(read.relation)
+        if isinstance(body, PairsRelation):
+            return VirtualTable(read.variables, body.pairs(read.version))
         return self.collect(read)
 
+    @divided_steps
     def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[LocalTable]:
         pairs, edges = self._pairs(seeds, ("s", "y")), self._pairs(graph, ("u", "v"))
-        if pairs.shape[1]:
-            found = reaching.Reach(distinct(pairs[0]), pairs, edges)
-            yield from (LocalTable(("s", "t"), ids) for ids in found.pairs())
-
-    def reach_changes(
-        self, sources: p.Table, seeds: p.Expr, graph: p.Expr, known: p.Read
-    ) -> Iterator[tuple[LocalTable, LocalTable]]:
-        assert isinstance(sources, LocalTable)
-        some = p.SemiJoin(seeds, p.Rows(sources), seeds.variables)
-        pairs, edges = self._pairs(some, ("s", "y")), self._pairs(graph, ("u", "v"))
-
-        def before(chunk: Columns) -> Iterator[Columns]:
-            rows = p.Rows(LocalTable(("s",), chunk[np.newaxis]))
-            node = self.compiler.in_order(p.Join(rows, known, ("s", "t")), ("s", "t"))
-            return (batch.ids for batch in node.batches())
-
-        found = reaching.Reach(distinct(sources.ids[0]), pairs, edges)
-        for lost, won in found.changes(before):
-            yield LocalTable(("s", "t"), lost), LocalTable(("s", "t"), won)
+        yield from (LocalTable(("s", "t"), ids) for ids in reached(pairs, edges))
 
     def _pairs(self, expr: p.Expr, names: tuple[str, str]) -> Columns:
         return self.collect(p.Project(expr, names, "keep")).ids
 
+    @divided
     def components(self, edges: p.Expr) -> LocalTable:
-        return LocalTable(("x", "c"), reaching.connected(self.collect(edges).ids))
+        return LocalTable(("x", "c"), connected(self.collect(edges).ids))
 
     def gathers(self, rows: int) -> bool:
         """Always: they are here."""
@@ -243,39 +230,9 @@ class LocalEngine:
 
     def close(self) -> None:
         self.compiler = Compiler(self.values)
+        self.threads.close()
 
 
 def _head_bounds(head: Head, greatest: int) -> Bounds:
     """Bounds of the head's arguments; no id is greater than the greatest."""
     return tuple((low, min(high, greatest)) for low, high in head.rows.bounds())
-
-
-def _join_into_bitmap(
-    relation: PlainRelation,
-    node: Probe,
-    run: Run,
-    ids: np.ndarray,
-    args: tuple[str | int, ...],
-    source: p.ModuleId,
-    buffer: np.ndarray,
-) -> Iterator[int]:
-    if not len(run):
-        return
-    seen, lookup = relation.seen, node.lookup
-    assert seen is not None
-    order, lows, highs = lookup.find(ids, run)
-    sources = places(tuple(_origin(node, order.permutation, str(a)) for a in args))
-    row = offset = 0
-    while row < ids.shape[1]:
-        fresh, considered, row, offset = joining.join_into_bitmap(
-            ids, lows, highs, order.words, sources, seen.bits, seen.box, buffer, row, offset, PAIRS
-        )
-        relation.accept(buffer[:fresh].copy()[np.newaxis], source)
-        yield considered
-
-
-def _origin(node: Probe, permutation: tuple[int, ...], variable: str) -> int:
-    """Where an argument of the head comes from, as the fused kernel wants it."""
-    if variable in node.left.variables:
-        return node.left.variables.index(variable)
-    return -1 - permutation.index(node.lookup.args.index(variable))

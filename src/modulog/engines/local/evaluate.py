@@ -12,22 +12,24 @@ from typing import NamedTuple
 import numpy as np
 
 from modulog.engines import protocol as p
-from modulog.engines.local import reading
+from modulog.engines.local import layer_lookup
 from modulog.engines.local.batches import (
     ANY,
+    Ahead,
     Arrangement,
     Batch,
     Concatenate,
     Distinct,
     Given,
     Node,
-    Rearrange,
     Sum,
 )
-from modulog.engines.local.levels import Layer
-from modulog.engines.local.multiway import MultiwayJoin, variable_order
+from modulog.engines.local.body_relation import body_of
+from modulog.engines.local.fact_levels import Layer
+from modulog.engines.local.join_stages import Rearrange, Stage
+from modulog.engines.local.multiway_join import MultiwayJoin, variable_order
 from modulog.engines.local.readers import LayerReader, Reader
-from modulog.engines.local.relation import Bounds, PlainRelation
+from modulog.engines.local.relation import Bounds
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable, VirtualTable
 from modulog.kernels import packing
@@ -47,9 +49,7 @@ class Source:
     def reader(self) -> Reader:
         """The facts to look up; of another expression, its rows without their multiplicities."""
         if self.read is not None:
-            relation = self.read.relation
-            assert isinstance(relation, PlainRelation)
-            return relation.reader(self.read.version, self.read.except_from)
+            return body_of(self.read.relation).reader(self.read.version, self.read.except_from)
         return LayerReader([Layer(self.rows()[0])])
 
     def rows(self) -> tuple[Run, Integers | None]:
@@ -61,27 +61,32 @@ class Source:
         weights = [batch.weights for batch in batches if batch.weights is not None]
         return Run.of(arity, joined, False), np.concatenate(weights) if weights else None
 
+    @property
+    def divisible(self) -> bool:
+        """Whether several threads may look facts up at the same time: those that are represented are listed in caches."""
+        return self.read is None or self.read.relation.listed
+
     def bounds(self) -> Bounds:
         """Bounds of the arguments."""
         if self.node is not None:
             return self.node.bounds()
-        assert self.read is not None and isinstance(self.read.relation, PlainRelation)
-        return self.read.relation.span() or (ANY,) * len(self.args)
+        assert self.read is not None
+        return body_of(self.read.relation).span() or (ANY,) * len(self.args)
 
 
-class Scan:
+class Scan(Ahead):
     """A read with nothing on its left."""
 
     def __init__(self, read: p.Read, compiler: Compiler) -> None:
         self.source = Source(read, compiler)
         self.read, self.counting = read, compiler.counting
-        self.lookup = reading.Lookup((), read.args, read.variables)
+        self.lookup = layer_lookup.Lookup((), read.args, read.variables)
         self.variables = self.lookup.variables
 
     def batches(self) -> Iterator[Batch]:
-        relation = self.read.relation
-        assert isinstance(relation, PlainRelation)
-        reader = relation.reader(self.read.version, self.read.except_from, bool(self.lookup.bound))
+        reader = body_of(self.read.relation).reader(
+            self.read.version, self.read.except_from, bool(self.lookup.bound)
+        )
         if self.counting:
             yield from (Batch(ids, weights) for ids, weights in reader.tallied(self.lookup))
         else:
@@ -91,22 +96,25 @@ class Scan:
         return _meet(self.lookup, (), self.source.bounds())
 
 
-class Probe:
+class Probe(Stage):
     """A join: each row on the left with every fact that matches it."""
 
     def __init__(self, expr: p.Join, compiler: Compiler) -> None:
         self.left = compiler.compile(expr.left)
         self.source = Source(expr.right, compiler)
-        self.lookup = reading.Lookup(self.left.variables, self.source.args, expr.variables)
+        self.lookup = layer_lookup.Lookup(self.left.variables, self.source.args, expr.variables)
         self.variables = self.lookup.variables
 
-    def batches(self) -> Iterator[Batch]:
-        reader: Reader | None = None
-        for batch in self.left.batches():
-            if not batch.ids.shape[1]:
-                continue
-            reader = self.source.reader() if reader is None else reader
-            for rows, ids in reader.matches(self.lookup, batch.ids):
+    @property
+    def divisible(self) -> bool:
+        return self.source.divisible
+
+    def reader(self) -> Reader:
+        return self.source.reader()
+
+    def extend(self, batch: Batch, reader: Callable[[], Reader]) -> Iterator[Batch]:
+        if batch.rows:
+            for rows, ids in reader().matches(self.lookup, batch.ids):
                 yield Batch(ids, None if batch.weights is None else batch.weights[rows])
 
     def count(self) -> int:
@@ -130,7 +138,7 @@ class WeightedProbe:
         self.left = compiler.compile(expr.left)
         self.source = Source(expr.right, compiler)
         args = (*self.source.args, self.NUMBER)
-        self.lookup = reading.Lookup(self.left.variables, args, (*expr.variables, self.NUMBER))
+        self.lookup = layer_lookup.Lookup(self.left.variables, args, (*expr.variables, self.NUMBER))
         self.variables = tuple(v for v in self.lookup.variables if v != self.NUMBER)
         self.arrange = Arrangement(self.lookup.variables, self.variables)
 
@@ -141,7 +149,7 @@ class WeightedProbe:
         words = packing.pack(numbered, places(tuple(range(run.arity + 1))))
         layers = [Layer(Run.of(run.arity + 1, words, False))]
         for batch in self.left.batches():
-            for rows, ids in reading.matches(layers, self.lookup, batch.ids):
+            for rows, ids in layer_lookup.matches(layers, self.lookup, batch.ids):
                 mine = np.ones(len(rows), np.int64) if batch.weights is None else batch.weights[rows]
                 number = ids[self.lookup.variables.index(self.NUMBER)]
                 yield Batch(self.arrange(ids), mine if weights is None else mine * weights[number])
@@ -152,24 +160,28 @@ class WeightedProbe:
         return tuple(found[v] for v in self.variables)
 
 
-class Filter:
+class Filter(Stage):
     """A semi-join or an anti-join: the rows on the left for which some fact matches, or none."""
 
     def __init__(self, expr: p.SemiJoin | p.AntiJoin, compiler: Compiler) -> None:
         self.left = compiler.compile(expr.left)
         self.source = Source(expr.right, compiler)
         self.wanted = isinstance(expr, p.SemiJoin)
-        self.lookup = reading.Lookup(self.left.variables, self.source.args, ())
+        self.lookup = layer_lookup.Lookup(self.left.variables, self.source.args, ())
         self.variables = expr.variables
         self.keep = places(tuple(self.left.variables.index(v) for v in expr.variables))
 
-    def batches(self) -> Iterator[Batch]:
-        reader: Reader | None = None
-        for batch in self.left.batches():
-            if batch.ids.shape[1]:
-                reader = self.source.reader() if reader is None else reader
-                mask = reader.exists(self.lookup, batch.ids)
-                yield _masked(batch, self.keep, mask if self.wanted else ~mask)
+    @property
+    def divisible(self) -> bool:
+        return self.source.divisible
+
+    def reader(self) -> Reader:
+        return self.source.reader()
+
+    def extend(self, batch: Batch, reader: Callable[[], Reader]) -> Iterator[Batch]:
+        if batch.rows:
+            mask = reader().exists(self.lookup, batch.ids)
+            yield _masked(batch, self.keep, mask if self.wanted else ~mask)
 
     def bounds(self) -> Bounds:
         left = self.left.bounds()
@@ -266,7 +278,7 @@ def _masked(batch: Batch, keep: Integers, mask: Mask) -> Batch:
     return Batch(ids, None if batch.weights is None else batch.weights[mask])
 
 
-def _meet(lookup: reading.Lookup, left: Bounds, right: Bounds) -> Bounds:
+def _meet(lookup: layer_lookup.Lookup, left: Bounds, right: Bounds) -> Bounds:
     """Bounds of what a look-up gives: a shared variable lies within both sides."""
     found: dict[str, tuple[int, int]] = dict(zip(lookup.left, left, strict=True))
     for a, (low, high) in zip(lookup.args, right, strict=True):

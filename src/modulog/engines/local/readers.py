@@ -7,14 +7,12 @@ from typing import Protocol
 
 import numpy as np
 
-from modulog.engines.local import reading
-from modulog.engines.local.levels import Layer
-from modulog.engines.local.reading import PIECE, Lookup
+from modulog.closures.pair_sets import Pairs
+from modulog.engines.local import layer_lookup
+from modulog.engines.local.fact_levels import Layer
+from modulog.engines.local.layer_lookup import PIECE, Lookup
 from modulog.kernels import joining
 from modulog.kernels.types import Columns, Integers, Mask
-from modulog.storage.asking import sizes, touched
-from modulog.storage.pairs import Pairs, some
-from modulog.storage.union_change import touched_ids
 
 
 class Reader(Protocol):
@@ -52,22 +50,22 @@ class LayerReader:
         self.layers = layers
 
     def scan(self, lookup: Lookup) -> Iterator[Columns]:
-        return reading.scan(self.layers, lookup)
+        return layer_lookup.scan(self.layers, lookup)
 
     def tallied(self, lookup: Lookup) -> Iterator[tuple[Columns, Integers | None]]:
-        return ((ids, None) for ids in reading.scan(self.layers, lookup))
+        return ((ids, None) for ids in layer_lookup.scan(self.layers, lookup))
 
     def distinct(self, lookup: Lookup) -> Iterator[Columns]:
-        return reading.scan(self.layers, lookup)
+        return layer_lookup.scan(self.layers, lookup)
 
     def matches(self, lookup: Lookup, ids: Columns) -> Iterator[tuple[Columns, Columns]]:
-        return reading.matches(self.layers, lookup, ids)
+        return layer_lookup.matches(self.layers, lookup, ids)
 
     def number(self, lookup: Lookup, ids: Columns) -> int:
         return sum(len(rows) for rows, _ in self.matches(lookup, ids))
 
     def exists(self, lookup: Lookup, ids: Columns) -> Mask:
-        return reading.exists(self.layers, lookup, ids)
+        return layer_lookup.exists(self.layers, lookup, ids)
 
 
 class PairsReader:
@@ -100,8 +98,8 @@ class PairsReader:
     def distinct(self, lookup: Lookup) -> Iterator[Columns]:
         if not lookup.bound and not lookup.equal and len(lookup.fresh) < 2:
             if lookup.fresh:
-                yield touched_ids(self.pairs, lookup.fresh[0])[np.newaxis]
-            elif some(self.pairs):
+                yield self.pairs.changed_ids(lookup.fresh[0])[np.newaxis]
+            elif self.pairs.some():
                 yield np.empty((0, 1), np.int32)
             return
         for ids, _ in self.tallied(lookup):
@@ -121,7 +119,7 @@ class PairsReader:
             column = lookup.bound[0]
             value = source if source is not None else target
             assert value is not None
-            number = sizes(self.pairs, value, column)
+            number = self.pairs.sizes(value, column)
             if number[0]:
                 yield np.empty((0, 1), np.int32), number
 
@@ -144,7 +142,7 @@ class PairsReader:
         elif lookup.bound and lookup.fresh:
             yield from self._extended(lookup, ids)
         elif lookup.bound:
-            numbers = sizes(self.pairs, self._keys(lookup, ids, lookup.bound[0]), lookup.bound[0])
+            numbers = self.pairs.sizes(self._keys(lookup, ids, lookup.bound[0]), lookup.bound[0])
             for rows, _ in _paired(np.zeros(len(numbers), np.int32), numbers.astype(np.int32)):
                 yield rows, ids[np.ix_(lookup.keep, rows)]
         else:
@@ -187,7 +185,7 @@ class PairsReader:
             return int(np.count_nonzero(self._held(lookup, ids)))
         if lookup.bound:
             column = lookup.bound[0]
-            return int(sizes(self.pairs, self._keys(lookup, ids, column), column).sum())
+            return int(self.pairs.sizes(self._keys(lookup, ids, column), column).sum())
         if lookup.equal:
             return len(ids.T) * sum(len(part.T) for part in self._diagonal(lookup))
         return len(ids.T) * self.pairs.count()
@@ -197,8 +195,8 @@ class PairsReader:
             return self._held(lookup, ids)
         if lookup.bound:
             column = lookup.bound[0]
-            return touched(self.pairs, self._keys(lookup, ids, column), column)
-        found = any(True for _ in self._diagonal(lookup)) if lookup.equal else some(self.pairs)
+            return self.pairs.touched(self._keys(lookup, ids, column), column)
+        found = any(True for _ in self._diagonal(lookup)) if lookup.equal else self.pairs.some()
         return np.full(ids.shape[1], found, np.bool_)
 
 

@@ -14,16 +14,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from modulog.engines.local import reading
+from modulog.engines.capabilities import Closing, Viewing
+from modulog.engines.local import layer_lookup
 from modulog.engines.local.bitmap import LARGEST, Bitmap
-from modulog.engines.local.levels import Layer, fresh, held, size
+from modulog.engines.local.fact_levels import Layer, fresh, held, size
 from modulog.engines.local.readers import LayerReader, Reader
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable
 from modulog.engines.local.versions import Versions
-from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Table, Version
+from modulog.engines.protocol import EXPLICIT, Argument, Estimate, Memory, ModuleId, Table, Version
+from modulog.engines.schemes import PLAIN, Scheme
 from modulog.errors import InternalError
-from modulog.kernels import packing, searching, sorting
+from modulog.kernels import packing, search, split_work
+from modulog.kernels.threads import ALONE, Threads, divided
 from modulog.kernels.types import Columns, Words
 
 SMALL_BITMAP = (
@@ -38,8 +41,15 @@ Bounds = tuple[tuple[int, int], ...]  # for each argument the least and the grea
 class PlainRelation:
     """One predicate kept as a list of facts."""
 
-    def __init__(self, name: str, arity: int) -> None:
+    listed = takes_facts = True
+    scheme: Scheme = PLAIN
+    closing: Closing | None = None
+    viewing: Viewing | None = None
+    storage = ""
+
+    def __init__(self, name: str, arity: int, threads: Threads = ALONE) -> None:
         self.name, self.arity = name, arity
+        self.threads = threads  # what its work is divided between
         self.by_source = True  # always, at no cost
         self.intersects = True
         self.natural = places(tuple(range(arity)))
@@ -76,19 +86,9 @@ class PlainRelation:
         return LayerReader(layers)
 
     @property
-    def listed(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def scheme(self) -> str:
-        """Always the plain one."""
-        return "plain"
-
-    @property
-    def storage(self) -> str:
-        """Nothing to say."""
-        return ""
+    def body(self) -> PlainRelation:
+        """Itself: what keeps the facts."""
+        return self
 
     def span(self) -> Bounds | None:
         """Bounds of the arguments of all facts."""
@@ -105,8 +105,9 @@ class PlainRelation:
         return self.versions.size(version)
 
     def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[LocalTable]:
-        yield from reading.matching(self.layers(version), args)
+        yield from layer_lookup.matching(self.layers(version), args)
 
+    @divided
     def contains(self, rows: Table, version: Version) -> LocalTable:
         assert isinstance(rows, LocalTable)
         mask = held(self.layers(version), packing.pack(rows.ids, self.natural), False)
@@ -114,10 +115,11 @@ class PlainRelation:
             return LocalTable(rows.columns, np.empty((0, int(mask.sum())), np.int32))
         return LocalTable(rows.columns, packing.select(rows.ids, self.natural, mask))
 
+    @divided
     def count(self, args: tuple[Argument, ...], version: Version, by: int | None = None) -> LocalTable:
         column = None if by is None else args[by]
         if by is None or isinstance(column, int):
-            total = reading.count(self.layers(version), args)
+            total = layer_lookup.count(self.layers(version), args)
             if by is None:
                 return LocalTable((), np.empty((0, 1), np.int32), np.array([total], np.int64))
             values, counts = np.array([column][:total], np.int32), np.array([total][:total], np.int64)
@@ -125,7 +127,7 @@ class PlainRelation:
         name = f"#{by}" if column is None else column
         named = tuple(name if j == by else a for j, a in enumerate(args))
         found = [table.ids[table.columns.index(name)] for table in self.scan(named, version)]
-        values, counts = searching.count_values(
+        values, counts = search.count_values(
             np.sort(np.concatenate(found)) if found else np.empty(0, np.int32)
         )
         return LocalTable((f"#{by}",), values[np.newaxis], counts)
@@ -134,6 +136,7 @@ class PlainRelation:
         counts = self.count((None,) * self.arity, version, by=column)
         return LocalTable(counts.columns, counts.ids)
 
+    @divided
     def estimate(self, version: Version) -> Estimate:
         layers = [layer for layer in self.layers(version) if len(layer.run)]
         rows = float(size(layers))
@@ -151,6 +154,7 @@ class PlainRelation:
 
     # ---- The three beats of a round
 
+    @divided
     def schedule(self, rows: Table, source: ModuleId) -> None:
         assert isinstance(rows, LocalTable)
         if len(rows):
@@ -158,7 +162,7 @@ class PlainRelation:
             self._bound_rows(rows.ids)
             if self.seen is not None:
                 self.choose_bitmap(again=True)
-            self.offer(packing.pack(rows.ids, self.natural), source)
+            self.offer(split_work.pack(rows.ids, self.natural), source)
 
     def offer(self, words: Words, source: ModuleId) -> None:
         """Schedule facts packed in the order of their arguments, within the bounds."""
@@ -183,7 +187,7 @@ class PlainRelation:
         for source, words in self.scheduled:
             groups.setdefault(source, []).append(words)
         for source, parts in groups.items():
-            yield source, parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1), len(parts) == 1
+            yield source, split_work.concatenate(parts), len(parts) == 1
 
     def _consolidate(self, leaving: bool | None) -> None:
         """Make the waiting facts distinct; leave out those that are there, or those that are not if they are to leave."""
@@ -191,12 +195,12 @@ class PlainRelation:
         certain = self.vouched and not self.versions.gone and not self.versions.come
         earlier: list[Run] = []
         for source, words, _ in self._grouped():
-            if not sorting.is_increasing(words):
-                words = sorting.distinct(sorting.sort_words(words))
+            if not split_work.is_increasing(words):
+                words = split_work.sort_distinct(words)
             for run in earlier:
-                words = packing.select_words(words, run.absent(words, True))
+                words = split_work.select(words, run.absent(words, True))
             if leaving and not certain:
-                words = packing.select_words(words, held(there, words, True))
+                words = split_work.select(words, held(there, words, True))
             elif not leaving and leaving is not None:
                 words = fresh(there, words)
             if words.shape[1]:
@@ -254,7 +258,7 @@ class PlainRelation:
         if not layer.hidden:
             seen.keep_new(layer.run.words())
             return
-        for table in reading.matching([layer], tuple(f"c{j}" for j in range(self.arity))):
+        for table in layer_lookup.matching([layer], tuple(f"c{j}" for j in range(self.arity))):
             seen.keep_new(packing.pack(table.ids, self.natural))
 
     def derive(self, leaving: bool = False) -> int:
@@ -266,14 +270,7 @@ class PlainRelation:
             raise InternalError(f"{self.name}: a fixpoint whose facts come must rest before facts leave")
         promised = self.bounds_wanted
         self.coming = self.versions.updating and not leaving
-        is_sorted = self.seen is None
-        if is_sorted and self.scheduled:
-            self._consolidate(leaving)
-        delta = [
-            (source, Run.of(self.arity, words, is_sorted and whole))
-            for source, words, whole in self._grouped()
-            if words.shape[1]
-        ]
+        delta = self._made_distinct(leaving) if self.scheduled else []
         if not promised and not leaving and self.arity:
             for _, run in delta:
                 least, greatest = run.ranges()
@@ -283,9 +280,40 @@ class PlainRelation:
         self.vouched = True
         return sum(len(run) for _, run in delta)
 
+    @divided
+    def _made_distinct(self, leaving: bool) -> list[tuple[ModuleId, Run]]:
+        """What waits, by source: each fact once, and without those that change nothing."""
+        is_sorted = self.seen is None
+        if is_sorted:
+            self._consolidate(leaving)
+        return [
+            (source, Run.of(self.arity, words, is_sorted and whole))
+            for source, words, whole in self._grouped()
+            if words.shape[1]
+        ]
+
+    @divided
+    def show(self, words: Words, bounds: Bounds, leaving: bool) -> None:
+        """Let delta be facts that lie within bounds.
+
+        They are different ones, of which none is there, or all are if they are leaving.
+        """
+        if self.versions.updating:
+            words = split_work.sort_words(words)
+        run = Run.of(self.arity, words, self.versions.updating)
+        self._bound(bounds)
+        self.versions.show([(EXPLICIT, run)], leaving)
+
     def merge(self) -> None:
+        if self.versions.delta:
+            self._merge()
+        self.versions.leaving = False
+
+    @divided
+    def _merge(self) -> None:
         self.versions.merge()
 
+    @divided
     def spare(self, rows: Table) -> None:
         if self.versions.delta and not self.versions.leaving:
             raise InternalError(f"{self.name}: only facts that are leaving can be spared")
@@ -294,6 +322,11 @@ class PlainRelation:
 
     def rest(self) -> None:
         self.seen, self.coming = None, False
+        if not self.versions.updating:
+            self._rest()
+
+    @divided
+    def _rest(self) -> None:
         self.versions.rest()
 
     # ---- Updates
@@ -301,9 +334,10 @@ class PlainRelation:
     def _run(self, rows: Table) -> Run:
         """The different rows of a table as a run."""
         assert isinstance(rows, LocalTable)
-        words = sorting.sort_words(packing.pack(rows.ids, self.natural))
-        return Run.of(self.arity, sorting.distinct(words), True)
+        words = split_work.sort_distinct(split_work.pack(rows.ids, self.natural))
+        return Run.of(self.arity, words, True)
 
+    @divided
     def retract(self, rows: Table) -> None:
         if not self.versions.updating:
             raise InternalError(f"{self.name}: retract outside an update")
@@ -325,6 +359,13 @@ class PlainRelation:
         if self.versions.leaving:
             raise InternalError(f"{self.name}: delta must be merged before the update ends")
         self.seen, self.coming = None, False
+        if self.versions.gone or self.versions.come:
+            self._commit()
+        else:
+            self.versions.commit()
+
+    @divided
+    def _commit(self) -> None:
         self.versions.commit()
 
     def rollback(self) -> None:

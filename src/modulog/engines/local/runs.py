@@ -6,18 +6,39 @@ built when a join asks for them, and live and die with the run. A run nobody has
 
 from __future__ import annotations
 
+import os
+import threading
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
-from modulog.kernels import packing, searching, sorting
+from modulog.kernels import packing, search, sort, split_work
+from modulog.kernels.threads import current, for_ranges, undivided
 from modulog.kernels.types import Columns, Integers, Mask, Words
 
 Permutation = tuple[int, ...]
 FEW = 1 << 12  # facts of a run that is sorted in a moment
 ONE_BUCKET = 64  # facts that need no table of buckets
+DENSE_TABLE = (
+    1 << 21
+)  # buckets: up to 8 MiB a table may have one for each id, where a look-up needs no search (1 ns, not 25)
 EMPTY_STARTS = np.zeros(1, np.int32)
+
+
+class Building:
+    """What is made at the first look is made by one thread, while others that want to look wait."""
+
+    lock = threading.RLock()
+
+    @classmethod
+    def forget(cls) -> None:
+        """A forked process has none of the threads that may have held the lock."""
+        cls.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Building.forget)
 
 
 @cache
@@ -46,32 +67,37 @@ class Order:
         return int(self.words.shape[1])
 
     def table(self) -> tuple[Columns, int, int]:
-        """The table of bucket starts, at most one entry for four facts; built at the first look-up."""
+        """The table of bucket starts, at most one entry for four facts, or two for each fact while that is short; built at the first look-up."""
         if self.starts is None:
-            n = len(self)
-            if n == 0:
-                self.starts = EMPTY_STARTS
-            elif n <= ONE_BUCKET:
-                self.starts, self.shift = np.array([0, n], np.int32), 32
-            else:
-                self.base = int(self.words[0, 0] >> 32)
-                span = int(self.words[0, -1] >> 32) - self.base + 1
-                self.shift = 0
-                while span >> self.shift > max(64, n // 4):
-                    self.shift += 1
-                buckets = ((span - 1) >> self.shift) + 1
-                self.starts = searching.bucket_starts(self.words[0], self.base, self.shift, buckets)
+            with Building.lock:
+                if self.starts is None:
+                    self.starts = self._starts()  # last: who sees them may read the rest
         return self.starts, self.base, self.shift
+
+    def _starts(self) -> Columns:
+        n = len(self)
+        if n == 0:
+            return EMPTY_STARTS
+        if n <= ONE_BUCKET:
+            self.shift = 32
+            return np.array([0, n], np.int32)
+        self.base = int(self.words[0, 0] >> 32)
+        span = int(self.words[0, -1] >> 32) - self.base + 1
+        most, self.shift = max(n // 4, min(2 * n, DENSE_TABLE)), 0
+        while span >> self.shift > most:
+            self.shift += 1
+        buckets = ((span - 1) >> self.shift) + 1
+        return search.bucket_starts(self.words[0], self.base, self.shift, buckets)
 
     def find(self, keys: Columns) -> tuple[Columns, Columns]:
         """For each column of keys, the range of positions whose first places equal it."""
         starts, base, shift = self.table()
-        return searching.find(self.words, starts, base, shift, keys)
+        return search.find(self.words, starts, base, shift, keys)
 
     def positions(self, facts: Words) -> Columns:
         """The position of each fact, packed in this order; -1 where it is absent."""
         starts, base, shift = self.table()
-        return searching.find_facts(self.words, starts, base, shift, facts)
+        return search.find_facts(self.words, starts, base, shift, facts)
 
     @property
     def bytes(self) -> int:
@@ -123,38 +149,44 @@ class Run:
 
     def order(self, bound: Permutation) -> Order:
         """A sorted order whose first places hold exactly the arguments `bound`, in any sequence."""
-        if bound not in self._known:
+        found = self._known.get(bound)
+        if found is None:
             wanted = set(bound)
-            rest = (a for a in range(self.arity) if a not in wanted)
-            self._known[bound] = self._ordered(wanted) or self.order_exactly((*bound, *rest))
-        return self._known[bound]
+            found = self._ordered(wanted)  # nobody needs the lock to see an order that is there
+            if found is None:
+                rest = (a for a in range(self.arity) if a not in wanted)
+                with Building.lock:
+                    found = self._ordered(wanted) or self.order_exactly((*bound, *rest))
+            self._known[bound] = found
+        return found
 
     def order_exactly(self, permutation: Permutation) -> Order:
         """The sorted order of the given permutation."""
-        for order in self.orders:
-            if order.is_sorted and order.permutation == permutation:
-                return order
-        order = self._build(permutation)
-        if self.orders[0].is_sorted:
-            self.orders.append(order)
-        else:
-            self.orders[0] = order
-        return order
+        with Building.lock:
+            for order in self.orders:
+                if order.is_sorted and order.permutation == permutation:
+                    return order
+            order = self._build(permutation)
+            if self.orders[0].is_sorted:
+                self.orders.append(order)
+            else:
+                self.orders[0] = order
+            return order
 
     def _build(self, permutation: Permutation) -> Order:
         first = self.orders[0]
         words = (
             first.words
             if permutation == first.permutation
-            else packing.pack(self.columns(), places(permutation))
+            else split_work.pack(self.columns(), places(permutation))
         )
-        return Order(permutation, sorting.sort_words(words), True)
+        return Order(permutation, split_work.sort_words(words), True)
 
     def columns(self, start: int = 0, stop: int | None = None) -> Columns:
         """The arguments of the facts from start to stop, in the order of `orders[0]`."""
         first = self.orders[0]
         inverse = tuple(first.permutation.index(a) for a in range(self.arity))
-        return packing.unpack(first.words, places(inverse), start, len(self) if stop is None else stop)
+        return split_work.unpack(first.words, places(inverse), start, len(self) if stop is None else stop)
 
     def natural(self) -> tuple[Words, bool]:
         """The facts packed in the order of their arguments, and whether they are sorted."""
@@ -162,7 +194,7 @@ class Run:
         for order in self.orders:
             if order.permutation == permutation:
                 return order.words, order.is_sorted
-        return packing.pack(self.columns(), places(permutation)), False
+        return split_work.pack(self.columns(), places(permutation)), False
 
     def words(self) -> Words:
         """The facts packed in the order of their arguments, sorted or not."""
@@ -177,8 +209,17 @@ class Run:
         order = next((o for o in self.orders if o.is_sorted), None) or self.order(natural)
         if order.permutation == natural:
             if is_sorted and words.shape[1] * 8 > n:
-                return sorting.absent_by_merge(words, order.words)
-        return np.asarray(order.positions(_packed_as(order, words)) < 0)
+                return split_work.absent(words, order.words)
+        if undivided(words.shape[1]):
+            return np.asarray(order.positions(_packed_as(order, words)) < 0)
+        packed, lacks = _packed_as(order, words), np.empty(words.shape[1], np.bool_)
+        order.table()
+
+        def task(low: int, high: int) -> None:
+            lacks[low:high] = order.positions(np.ascontiguousarray(packed[:, low:high])) < 0
+
+        for_ranges(words.shape[1], task)
+        return lacks
 
     def tally(self, words: Words, is_sorted: bool, sign: int, counts: Integers) -> None:
         """Add the sign to the count of each fact, packed in the order of its arguments, that the run has."""
@@ -186,13 +227,13 @@ class Run:
             counts += sign * ~self.absent(words, is_sorted)
             return
         order = self.orders[0]
-        searching.tally_facts(order.words, *order.table(), _packed_as(order, words), sign, counts)
+        search.tally_facts(order.words, *order.table(), _packed_as(order, words), sign, counts)
 
     def without(self, other: Run) -> Run:
         """The facts that another run lacks; the run itself if that is all of them."""
         if len(self) <= FEW and len(self.orders) == 1 and len(other):
             words, is_sorted = self.natural()
-            rest = packing.select_words(words, other.absent(words, is_sorted))
+            rest = split_work.select(words, other.absent(words, is_sorted))
             return self if rest.shape[1] == len(self) else Run.of(self.arity, rest, is_sorted)
         small, large = (self, other) if len(self) < len(other) else (other, self)
         if not len(small):
@@ -201,7 +242,7 @@ class Run:
         lost = ~large.absent(words, is_sorted)
         if not lost.any():
             return self
-        return changed(self, Run.of(self.arity, packing.select_words(words, lost), is_sorted), None)
+        return changed(self, Run.of(self.arity, split_work.select(words, lost), is_sorted), None)
 
     def ranges(self) -> tuple[Integers, Integers]:
         """The least and the greatest id of each argument; the run is not empty."""
@@ -220,15 +261,20 @@ class Run:
             columns = self.columns(0, part)
             least, greatest = packing.ranges(columns) if part else (places(()), places(()))
             counts: list[float] = []
-            for j in range(self.arity):
-                seen = _count_distinct(columns[j], int(least[j]), int(greatest[j])) if part else 0
+
+            def count(j: int) -> int:
+                return _count_distinct(columns[j], int(least[j]), int(greatest[j])) if part else 0
+
+            divided = not undivided(part)
+            tasks = [partial(count, j) for j in range(self.arity)]
+            for seen in current().run(tasks) if divided else [task() for task in tasks]:
                 # Values that are rare in the part will go on to appear; frequent ones have all been seen.
                 counts.append(
                     float(seen) if part == n else min(seen * n / part, seen * (n / part) ** (seen / part))
                 )
             for order in self.orders:
                 if order.is_sorted and part < n and self.arity:
-                    counts[order.permutation[0]] = float(searching.count_leading(order.words[0]))
+                    counts[order.permutation[0]] = float(search.count_leading(order.words[0]))
             self._distinct = tuple(counts)
         return self._distinct
 
@@ -247,8 +293,8 @@ def _packed_as(order: Order, words: Words) -> Words:
 
 def _count_distinct(column: Columns, least: int, greatest: int) -> int:
     if greatest - least > 64 * len(column):
-        return len(searching.count_values(np.sort(column))[0])
-    return int(searching.count_distinct(column, least, greatest))
+        return len(search.count_values(np.sort(column))[0])
+    return int(search.count_distinct(column, least, greatest))
 
 
 def concatenate(arity: int, runs: list[Run]) -> Run:
@@ -262,7 +308,7 @@ def concatenate(arity: int, runs: list[Run]) -> Run:
         and all(any(p.is_sorted and p.permutation == o.permutation for p in r.orders) for r in runs)
     ]
     if not shared:
-        return Run.of(arity, np.concatenate([run.words() for run in runs], axis=1), False)
+        return Run.of(arity, split_work.concatenate([run.words() for run in runs]), False)
     orders = []
     for permutation in shared:
         parts = [
@@ -271,7 +317,7 @@ def concatenate(arity: int, runs: list[Run]) -> Run:
         while len(parts) > 1:
             parts.sort(key=lambda part: part.shape[1], reverse=True)
             smallest = parts.pop()
-            parts.append(sorting.merge(parts.pop(), smallest))
+            parts.append(split_work.merge(parts.pop(), smallest))
         orders.append(Order(permutation, parts[0], True))
     return Run(arity, orders)
 
@@ -292,7 +338,7 @@ def changed(run: Run, gone: Run | None, come: Run | None) -> Run:
             for other in (gone, come)
         )
         if leaving.shape[1] == 0 and coming.shape[1] * 8 > words.shape[1]:
-            orders.append(Order(permutation, sorting.merge(words, coming), True))
+            orders.append(Order(permutation, split_work.merge(words, coming), True))
         else:
-            orders.append(Order(permutation, sorting.change(words, leaving, coming), True))
+            orders.append(Order(permutation, sort.change(words, leaving, coming), True))
     return Run(run.arity, orders)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modulog.closures.pair_sets import Pairs
 from modulog.kernels.types import Columns, Integers
-from modulog.storage.pairs import Pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,7 @@ class LocalTable:
     def batches(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from modulog.terms.arrow import wrap
+        from modulog.terms.decode import wrap
 
         arrays = [wrap(column) for column in self.ids]
         names = list(self.columns)

@@ -7,7 +7,7 @@ of A are not, unless they are in D. A version is a list of layers over the same 
 
 from __future__ import annotations
 
-from modulog.engines.local.levels import (
+from modulog.engines.local.fact_levels import (
     RATIO,
     ROUND_RATIO,
     SMALL,
@@ -21,7 +21,7 @@ from modulog.engines.local.levels import (
 )
 from modulog.engines.local.runs import Run, concatenate
 from modulog.engines.protocol import ModuleId, Version
-from modulog.kernels import packing
+from modulog.kernels import split_work
 
 
 class Versions:
@@ -62,7 +62,9 @@ class Versions:
 
     def show(self, delta: list[tuple[ModuleId, Run]], leaving: bool = False) -> None:
         """Let Δ be what is given."""
-        self.delta, self.leaving, self.sizes = delta, leaving, {}
+        if delta or self.delta:
+            self.sizes = {}
+        self.delta, self.leaving = delta, leaving
 
     # ---- Reading
 
@@ -100,7 +102,7 @@ class Versions:
             case "delta":
                 return sum(len(run) for _, run in self.delta)
             case "gone" | "come":
-                return sum(map(len, self._net(version == "gone"))) if self.updating else 0
+                return sum(map(len, self._net(version == "gone"))) if self.gone or self.come else 0
             case "kept":
                 return self._size_before() - (self.size("gone") if self.gone else 0)
             case "either":
@@ -196,7 +198,7 @@ class Versions:
         if there.all():
             self._leave(rows)
         elif there.any():
-            self._leave(Run.of(self.arity, packing.select_words(words, there), is_sorted))
+            self._leave(Run.of(self.arity, split_work.select(words, there), is_sorted))
 
     def _leave(self, run: Run) -> None:
         """Facts of `after`: those of A leave A, the others, which are in I, join D."""
@@ -225,13 +227,17 @@ class Versions:
 
     def commit(self) -> None:
         """The net change becomes one more level."""
+        if self.gone or self.come:
+            self._add_net_change()
+        self._forget()
+
+    def _add_net_change(self) -> None:
         come, gone = self._net(gone=False), self._net(gone=True)
         if come or gone:
             adds = concatenate(self.arity, come) if come else Run.empty(self.arity)
             self.base.append(Level(adds, concatenate(self.arity, gone) if gone else None))
             compact(self.base, RATIO, SMALL)
             self._before = None
-        self._forget()
 
     def rollback(self) -> None:
         """Back to `before`."""

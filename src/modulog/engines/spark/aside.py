@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.folders import folder_of
-from modulog.engines.spark.functions import F
 from modulog.engines.spark.sources.model import BAD_SCHEMA
+from modulog.formats.folders import file_uri
 
 
 class SparkAside:
@@ -36,6 +40,13 @@ class SparkAside:
         else:
             self._folder.delete(name)
 
+    def take(self, folder: str) -> None:
+        """Have the bad records that lie in the Parquet files of a folder, too."""
+        self.add(self._spark.read.schema(BAD_SCHEMA).parquet(folder))
+
+    def call_files(self, called: Mapping[str, str]) -> None:
+        """Executors read files where they are, and no copies."""
+
     def table(self, limit: int | None = None) -> pa.Table:
         """The records, or some of them, on the driver."""
         frame = self._frame()
@@ -47,10 +58,20 @@ class SparkAside:
         with translated():
             self._frame().write.mode("overwrite").parquet(path)
 
-    def forget(self, kept: int) -> None:
-        """Drop all but the first."""
-        while len(self) > kept:
-            self._folder.delete(self.parts.pop()[0])
+    def write_into(self, folder: Path) -> None:
+        """Write all of them into a folder of this machine."""
+        self.write(file_uri(folder.absolute()))
+
+    @property
+    def pieces(self) -> Sequence[tuple[str, int]]:
+        """The parts."""
+        return self.parts
+
+    def forget(self, pieces: Collection[object]) -> None:
+        """Drop some of the parts."""
+        for part in [part for part in self.parts if part in pieces]:
+            self.parts.remove(part)
+            self._folder.delete(part[0])
 
     def _frame(self) -> DataFrame:
         if not self.parts:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from modulog.engines.backend import (
-    TRIPLES,
     VIEWS,
     Bad,
     Changed,
@@ -32,44 +30,30 @@ from modulog.engines.backend import (
     Stored,
     Triples,
 )
-from modulog.engines.local import answers
-from modulog.engines.local.backend import LocalBackend, LocalTriples
-from modulog.engines.local.table import LocalTable
-from modulog.engines.protocol import EXPLICIT, Project, Relation, Table
-from modulog.engines.spark import exporting, sources, stored, values
+from modulog.engines.protocol import Project, Relation, Table
+from modulog.engines.spark import export, sources, store_files, typed_columns
 from modulog.engines.spark.aside import SparkAside
-from modulog.engines.spark.blocks import SCHEMA, Chunks, TripleBlocks
-from modulog.engines.spark.engine import (
-    BROADCAST_LIMIT,
-    LOCAL_LIMIT,
-    UPDATE_LIMIT,
-    SparkEngine,
-    spark_relation,
-)
+from modulog.engines.spark.checkpoint_files import Freezer
+from modulog.engines.spark.engine import BROADCAST_LIMIT, SparkEngine
 from modulog.engines.spark.errors import translated
-from modulog.engines.spark.frozen import Freezer
-from modulog.engines.spark.functions import F
 from modulog.engines.spark.hadoop import HadoopListing
-from modulog.engines.spark.keys import key_array
+from modulog.engines.spark.key_blocks import SCHEMA, Chunks, TripleBlocks
 from modulog.engines.spark.session import build_session, stop_session
-from modulog.engines.spark.stored_terms import StoredTerms
-from modulog.engines.spark.table import DriverTable, KeyTable, RowCounter, SparkTable, StagedTable
+from modulog.engines.spark.table import KeyTable, RowCounter, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
-from modulog.engines.spark.waiting import Staged, Waiting, stage
+from modulog.engines.spark.unencoded_rows import Staged, stage
 from modulog.errors import DataError
 from modulog.formats.columns import choose_columns
-from modulog.formats.files import FORMATS, SPARK_FORMATS
+from modulog.formats.format import TRIPLES
 from modulog.formats.tables import read_table
 from modulog.language.model import Predicate
-from modulog.store.reading import Store
-from modulog.store.writing import Draft
+from modulog.store.draft import Draft
+from modulog.store.store import Store
+from modulog.terms.constant import Constant
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.model import Constant
-from modulog.terms.python import value
+from modulog.terms.python_values import value
 
 TABLE = "table:"  # stands before the name of a table of Spark's catalogue
-SMALL = 1 << 23  # bytes of files of this machine that the driver reads by itself
-HELD = 1 << 26  # bytes of what it has read so and nobody has taken yet, beyond which executors read
 WHOLE = 1 << 25  # bytes up to which a file is read as a whole, so that its quoted fields may hold line breaks
 
 
@@ -79,16 +63,12 @@ class SparkBackend:
     The folder must be one that executors share; without one, a temporary folder of this machine is used, which is right for local masters.
     """
 
-    formats: Mapping[str, str] = SPARK_FORMATS
-
     def __init__(
         self,
         spark: SparkSession | None = None,
         *,
         settings: Mapping[str, str] | None = None,
         folder: str | None = None,
-        local_limit: int = LOCAL_LIMIT,
-        update_limit: int = UPDATE_LIMIT,
         broadcast_limit: int = BROADCAST_LIMIT,
     ) -> None:
         self._own = spark is None and SparkSession.getActiveSession() is None
@@ -96,7 +76,6 @@ class SparkBackend:
         self._temporary = tempfile.mkdtemp(prefix="modulog-") if folder is None else None
         where = folder or str(self._temporary)
         self._store: Store | None = None
-        self._read_here: weakref.WeakSet[KeyTable] = weakref.WeakSet()  # as long as somebody waits for them
         self.terms = SparkTerms(self.spark, f"{where}/terms", broadcast_terms=broadcast_limit)
         self._listing = HadoopListing(self.spark)
         self.aside = SparkAside(self.spark, f"{where}/bad")
@@ -104,8 +83,6 @@ class SparkBackend:
             self.spark,
             self.terms,
             f"{where}/facts-{uuid4().hex[:12]}",  # a later run with the same folder keeps terms, not facts
-            local_limit=local_limit,
-            update_limit=update_limit,
             broadcast_limit=broadcast_limit,
         )
         self._freezer = Freezer(self.engine, self.terms, self.aside, where)
@@ -130,18 +107,29 @@ class SparkBackend:
     # ---- The store
 
     def save(self, draft: Draft, relations: Sequence[Kept]) -> Stored:
-        return stored.save(self.engine, self.terms, draft, relations)
+        with self.engine.described("save the store"):
+            return store_files.save(self.engine, self.terms, draft, relations)
 
     def save_changes(self, draft: Draft, store: Store, changes: Sequence[Changed]) -> Stored:
-        return stored.save_changes(self.engine, self.terms, draft, store, changes)
+        with self.engine.described("save what has changed"):
+            return store_files.save_changes(self.engine, self.terms, draft, store, changes)
 
     def restore(self, store: Store) -> list[Relation]:
         self._store = store
         with translated():
-            self.terms.restore(StoredTerms(self.spark, store))
-            return list(stored.restore_relations(self.engine, store))
+            store_files.restore_terms(self.terms, store)
+            return list(store_files.restore_relations(self.engine, store))
 
     # ---- Checkpoints
+
+    def freeze_into(self, folder: Path) -> None:
+        """It was made with the folder."""
+
+    def can_freeze(self, relation: Relation) -> bool:
+        return True
+
+    def freezing_seconds(self, relations: Sequence[Relation]) -> float:
+        return 0.0
 
     def freeze(self, relations: Sequence[Relation], changing: Sequence[Relation]) -> Frozen | None:
         with translated():
@@ -176,7 +164,7 @@ class SparkBackend:
 
     def encode(self, rows: Sequence[tuple[Constant, ...]], arity: int) -> Table:
         columns = [pa.array([row[j].key.decode() for row in rows], pa.string()) for j in range(arity)]
-        return KeyTable(arity, columns, spark=self.spark, rows=len(rows))
+        return KeyTable.of(self.spark, columns, len(rows))
 
     def read_data(self, data: object, arity: int | None, columns: Columns | None) -> Iterable[Table]:
         if isinstance(data, DataFrame):
@@ -189,7 +177,7 @@ class SparkBackend:
                 len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(buffer)
             )
             arrays = [keys.take(pa.array(c)).cast(pa.string()) for c in ids]
-            tables.append(KeyTable(ids.shape[0], arrays, spark=self.spark, rows=int(ids.shape[1])))
+            tables.append(KeyTable.of(self.spark, arrays, int(ids.shape[1])))
         return tables
 
     def files(self, path: str | os.PathLike[str], format: str | None = None) -> list[FactFile]:
@@ -211,11 +199,6 @@ class SparkBackend:
         delimiter: str | None = None,
         bad: Bad = "fail",
     ) -> Iterable[Table]:
-        if self._is_small(paths, format, bad):
-            given: dict[str, Any] = {"header": header, "strings": strings, "columns": columns}
-            small = LocalBackend()
-            tables = small.read_files(paths, format, arity, delimiter=delimiter, **given)
-            return [self._keyed(small.dictionary, table) for table in tables]
         _refuse_hidden(paths)
         if format in TRIPLES:
             return self._read_triples(paths, format, arity, columns, bad)
@@ -234,23 +217,6 @@ class SparkBackend:
             )
         self._set_aside(source)
         return [KeyTable(source.arity, source.raw, read=source.read)]
-
-    def _is_small(self, paths: Paths, format: str, bad: Bad) -> bool:
-        """Whether the driver reads files by itself: that takes less time than asking executors to."""
-        if bad != "fail" or not self.engine.driver.usable or format not in FORMATS.values():
-            return False
-        if not all(os.path.isfile(path) for path in paths):
-            return False
-        waiting = sum(table.bytes for table in self._read_here)
-        return waiting <= HELD and sum(map(os.path.getsize, paths)) <= SMALL
-
-    def _keyed(self, dictionary: Dictionary, table: Table) -> KeyTable:
-        """A table of the local engine with keys instead of ids."""
-        assert isinstance(table, LocalTable)
-        arrays = [key_array(dictionary, ids.view(np.uint32)) for ids in table.ids]
-        made = KeyTable(len(table.columns), arrays, spark=self.spark, rows=len(table))
-        self._read_here.add(made)
-        return made
 
     def _size(self, path: str | os.PathLike[str]) -> int:
         """The bytes of a file that was listed or is here; more than fits if it is neither."""
@@ -280,32 +246,26 @@ class SparkBackend:
         return source
 
     def read_rdf(self, paths: Paths, format: str, views: Collection[str], bad: Bad = "fail") -> Triples:
-        if self._is_small(paths, format, bad):
-            small = LocalBackend()
-            facts = small.read_rdf(paths, format, views)
-            return LocalTriples(
-                [(p, self._keyed(small.dictionary, t)) for p, t in facts.tables()], facts.rows
-            )
         _refuse_hidden(paths)
         with translated():
             source, counter = self._triples(paths, format, bad), RowCounter()
             run = Chunks(TripleBlocks(tuple(views)), source.read, counter.counting(source.raw))
             staged = stage(self.terms, source.raw.mapInArrow(run, SCHEMA))
-            return SparkTriples(self.engine, staged, views, counter())
+            return SparkTriples(staged, views, counter())
 
     def counter(self, table: Table) -> Callable[[], int]:
         assert isinstance(table, KeyTable)
         return table.counter
 
+    def mark(self, table: Table) -> str | None:
+        assert isinstance(table, SparkTable | KeyTable)
+        return table.mark if isinstance(table, KeyTable) else None
+
     # ---- Facts out
 
     def rows(self, tables: Iterable[Table], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        terms = self.engine.driver.terms
         for table in tables:
             assert isinstance(table, SparkTable)
-            if isinstance(table, DriverTable) and terms.ready:
-                yield from answers.python_rows(answers.ids_of([table], columns), terms.dictionary)
-                continue
             if not columns:
                 yield from [()] * len(table)
                 continue
@@ -318,11 +278,7 @@ class SparkBackend:
     def batches(
         self, reading: Reading, columns: Sequence[str], names: Sequence[str]
     ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-        tables, terms = list(reading()), self.engine.driver.terms
-        if terms.ready and all(isinstance(table, DriverTable) for table in tables):
-            schema = answers.schema_of(answers.ids_of(tables, columns), names, terms.dictionary)
-            return schema, answers.arrow_batches(answers.ids_of(tables, columns), schema, terms.dictionary)
-        frames = [self.typed(table, columns, names) for table in tables]
+        frames = [self.typed(table, columns, names) for table in reading()]
         schema = pa.schema(
             pa.field(
                 f.name, a.type, nullable=False, metadata={b"modulog.terms": b"turtle"} if f.metadata else None
@@ -335,7 +291,7 @@ class SparkBackend:
         """A table as a data frame of terms."""
         assert isinstance(table, SparkTable)
         with translated():
-            return values.typed(self.terms, table.frame, columns, names)
+            return typed_columns.typed(self.terms, table.frame, columns, names)
 
     def export(
         self,
@@ -343,19 +299,19 @@ class SparkBackend:
         format: str,
         facts: Mapping[Predicate, Project],
     ) -> dict[str, int]:
-        with translated():
-            return exporting.export(self, folder, format, facts)
+        with translated(), self.engine.described("export"):
+            return export.export(self, folder, format, facts)
 
     def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
         return self.typed(table, columns, columns)
 
     def signed_dataframe(self, facts: Sequence[Signed]) -> Any:
         with translated():
-            return exporting.signed_frame(self, facts)
+            return export.signed_frame(self, facts)
 
     def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
         with translated():
-            exporting.write_signed(self, facts, folder)
+            export.write_signed(self, facts, folder)
 
 
 def _refuse_hidden(paths: Paths) -> None:
@@ -390,7 +346,6 @@ def _packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 class SparkTriples:
     """The facts of files of triples, staged."""
 
-    engine: SparkEngine
     staged: Staged
     views: Collection[str]
     rows: int
@@ -399,12 +354,6 @@ class SparkTriples:
     def predicates(self) -> list[Predicate]:
         found = [Predicate(name, arity) for arity, name in self.staged.names]
         return list(dict.fromkeys([*found, *(VIEWS[view] for view in self.views)]))
-
-    def schedule(self, given: Callable[[Predicate], Relation]) -> None:
-        relations = {predicate: spark_relation(given(predicate)) for predicate in self.predicates}
-        for arity in sorted({predicate.arity for predicate in relations}):
-            wanted = {predicate.name: r for predicate, r in relations.items() if predicate.arity == arity}
-            self.engine.stage(Waiting(arity, self.staged, wanted, EXPLICIT))
 
     def tables(self) -> Iterator[tuple[Predicate, Table]]:
         for predicate in self.predicates:

@@ -1,77 +1,61 @@
-"""The Spark engine: rounds of rules over parts of facts.
+"""The SQL engine: rounds of rules over parts of facts, evaluated by all executors of Spark.
 
-`run` only builds plans, one for each shape of rules; the first `derive` after it removes duplicates and known facts and writes the round's part.
-While no recursion waits, rounds are put off: nonrecursive strata that follow one another become one plan.
+`run` only builds plans, one for each shape of rules; the first `derive` after it removes duplicates and known facts and
+writes the round's part. While no recursion waits, rounds are put off: nonrecursive strata that follow one another become
+one plan. Closures, unions and inverses are listed like everything else. The driver has sizes of what there is, no facts.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import contextmanager, suppress
 from functools import reduce
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from modulog.engines import protocol as p
-from modulog.engines.local.structures import KINDS
-from modulog.engines.local.table import LocalTable
+from modulog.engines.schemes import PLAIN, Scheme
 from modulog.engines.spark import graphs
-from modulog.engines.spark.closure_relation import SparkClosure
-from modulog.engines.spark.computing import SparkValues
+from modulog.engines.spark.compile_rules import Compilation
+from modulog.engines.spark.compute import SparkValues
 from modulog.engines.spark.counters import SparkCounters
-from modulog.engines.spark.driver import Driver
+from modulog.engines.spark.derived_rows import Scheduled, by_source, is_ebbing, without
 from modulog.engines.spark.errors import translated
-from modulog.engines.spark.expanding import Broadcasts
-from modulog.engines.spark.functions import F
-from modulog.engines.spark.mirrored import MirroredRelation
-from modulog.engines.spark.parts import Parts
+from modulog.engines.spark.fact_files import Parts
 from modulog.engines.spark.relation import SparkRelation
-from modulog.engines.spark.rules import Compilation
-from modulog.engines.spark.scheduled import Scheduled, by_source, is_ebbing
-from modulog.engines.spark.shapes import Member, question, rule
-from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable, frame_of
-from modulog.engines.spark.tallies import Sketches, Tally
+from modulog.engines.spark.rule_shapes import Member, question, rule
+from modulog.engines.spark.table import WEIGHT, SparkTable, frame_of
 from modulog.engines.spark.terms import SparkTerms
-from modulog.engines.spark.waiting import Waiting, encode, identified
+from modulog.engines.spark.unencoded_rows import Waiting, encode
 from modulog.errors import NotSupported
 
-LOCAL_LIMIT = 100_000
-UPDATE_LIMIT = 30_000_000
 BROADCAST_LIMIT = 100_000
 WRITTEN = 32  # parts and tables that are written before superseded ones are looked for
 GROWTH = 2  # how many facts a plan that was put off is guessed to give for each fact it reads
+DESCRIPTION = "spark.job.description"
 
 
 class SparkEngine:
     """Relations as Parquet parts in a folder that executors share."""
 
     shares_rounds = True
-    represents = frozenset({"closures"})
+    represents: frozenset[str] = frozenset()
 
     def __init__(
-        self,
-        spark: SparkSession,
-        terms: SparkTerms,
-        folder: str,
-        *,
-        local_limit: int = LOCAL_LIMIT,
-        update_limit: int = UPDATE_LIMIT,
-        broadcast_limit: int = BROADCAST_LIMIT,
+        self, spark: SparkSession, terms: SparkTerms, folder: str, *, broadcast_limit: int = BROADCAST_LIMIT
     ) -> None:
         self.spark, self.terms, self.broadcast_limit = spark, terms, broadcast_limit
-        self.parts, self.broadcasts = Parts(spark, folder), Broadcasts(spark)
-        self.driver = Driver(self, local_limit, update_limit)
-        self.relations: weakref.WeakSet[MirroredRelation] = weakref.WeakSet()
+        self.parts, self.values = Parts(spark, folder), SparkValues(spark, terms)
+        self.relations: weakref.WeakSet[SparkRelation] = weakref.WeakSet()
         self._tidied = 0
         self._numbered = 0
         self.scheduled: list[Scheduled] = []
         self.staged: list[Waiting] = []
-        self.held: list[tuple[SparkRelation, KeyTable, p.ModuleId]] = []
-        self.values, self.sketches = SparkValues(spark, terms), Sketches(spark)
         self.lazily = False
 
     @property
@@ -79,25 +63,19 @@ class SparkEngine:
         """A frame without rows."""
         return self.spark.createDataFrame([], "c0 bigint")
 
-    def relation(self, name: str, arity: int, scheme: str = "plain") -> MirroredRelation:
-        number = self.reserve(1)
-        if scheme == "plain":
-            return self.restored(name, arity, number)
-        kind = scheme.removesuffix(" auto")
-        if kind not in KINDS:
-            raise NotSupported(f"the Spark engine has no storage scheme {scheme!r}")
-        made = SparkClosure(self, name, number, kind, "always" if kind == scheme else "auto")
-        self.relations.add(made)
-        return made
+    def relation(self, name: str, arity: int, scheme: Scheme = PLAIN) -> SparkRelation:
+        if scheme != PLAIN:
+            raise NotSupported(f"the Spark engine has no storage {scheme}")
+        return self.restored(name, arity, self.reserve(1))
 
     def reserve(self, count: int) -> int:
         """The first of so many numbers that no relation has."""
         self._numbered += count
         return self._numbered - count
 
-    def restored(self, name: str, arity: int, number: int) -> MirroredRelation:
+    def restored(self, name: str, arity: int, number: int) -> SparkRelation:
         """A relation with a number that was reserved for it."""
-        made = MirroredRelation(self, name, arity, number)
+        made = SparkRelation(self, name, arity, number)
         self.relations.add(made)
         return made
 
@@ -107,24 +85,26 @@ class SparkEngine:
     def table(self, columns: tuple[str, ...], ids: Any) -> SparkTable:
         array = np.asarray(ids)
         array = array if array.ndim == 2 else array.reshape(len(columns), -1)
-        if self.driver.usable:
-            return self.driver.table(self.driver.local.table(columns, array))
         rows = int(array.shape[1])
         named = {name: column.astype(np.int64) for name, column in zip(columns, array, strict=True)}
         return SparkTable(columns, frame_of(self.spark, named, rows), rows)
 
+    @contextmanager
+    def described(self, what: str) -> Iterator[None]:
+        """Let jobs be shown by Spark under a description; afterwards they have the one that they had."""
+        context = self.spark.sparkContext
+        with translated():
+            before = context.getLocalProperty(DESCRIPTION)
+            context.setLocalProperty(DESCRIPTION, what)
+        try:
+            yield
+        finally:
+            with suppress(Exception):  # if Java has ended, an error that says so is under way
+                context.setLocalProperty(DESCRIPTION, before)  # type: ignore[arg-type]  # None takes it away
+
     # ---- Rounds
 
-    def run(
-        self,
-        work: Sequence[p.Work],
-        lazily: bool = False,
-        counted: bool = False,
-        limit: int | None = None,
-    ) -> None:
-        if self.driver.takes((item.expr for item in work), {spark_relation(item.relation) for item in work}):
-            self.driver.run(work)
-            return
+    def run(self, work: Sequence[p.Work], lazily: bool = False, limit: int | None = None) -> None:
         self.lazily = lazily
         if not lazily:
             self.parts.settle()
@@ -135,22 +115,17 @@ class SparkEngine:
             apart = item.source if spark_relation(item.relation).by_source else None
             groups.setdefault((found.shape, apart), []).append((item, found))
         for group in groups.values():
-            self._plan([item for item, _ in group], [found for _, found in group], counted)
+            heads = {spark_relation(item.relation): item.source for item, _ in group}
+            arity = next(iter(heads)).arity
+            self.schedule(arity, self._compile([found for _, found in group]).heads(), heads)
 
-    def _plan(self, work: Sequence[p.Work], members: Sequence[Member], counted: bool) -> None:
-        """Schedule rules of one shape."""
-        heads: dict[SparkRelation, p.ModuleId] = {spark_relation(w.relation): w.source for w in work}
-        tally = Tally(self.sketches, work) if counted else None
-        self.schedule(next(iter(heads)).arity, self._compile(members, tally).heads(), heads, tally)
-
-    def _compile(self, group: Sequence[Member], tally: Tally | None = None) -> Compilation:
-        limit = self.broadcast_limit
-        return Compilation(self.spark, group, self.facts, self.values, self.broadcasts, limit, tally)
+    def _compile(self, group: Sequence[Member]) -> Compilation:
+        return Compilation(self.spark, group, self.facts, self.values, self.broadcast_limit)
 
     @property
     def failures(self) -> p.Failures:
         """How often, so far, values could not be compared or had no result; what Spark evaluates twice counts twice."""
-        return self.values.failures + self.driver.local.failures
+        return self.values.failures
 
     @property
     def actions(self) -> int:
@@ -168,36 +143,13 @@ class SparkEngine:
             frames.append(self.parts.frame(plain[0].arity, parts, {r.number for r in plain}, except_from))
         return reduce(DataFrame.unionByName, frames)
 
-    def schedule(
-        self,
-        arity: int,
-        frame: DataFrame,
-        heads: Mapping[SparkRelation, p.ModuleId],
-        tally: Tally | None = None,
-    ) -> None:
-        """Facts (p, c0, c1, …) for the next `derive`, which tells the tally when they are evaluated."""
-        self.scheduled.append(Scheduled(arity, frame, dict(heads), tally=tally))
+    def schedule(self, arity: int, frame: DataFrame, heads: Mapping[SparkRelation, p.ModuleId]) -> None:
+        """Facts (p, c0, c1, …) for the next `derive`."""
+        self.scheduled.append(Scheduled(arity, frame, dict(heads)))
 
     def stage(self, waiting: Waiting) -> None:
         """Facts for the next `derive` that still need ids."""
         self.staged.append(waiting)
-
-    def hold(self, relation: SparkRelation, rows: KeyTable, source: p.ModuleId) -> None:
-        """Facts from the driver for the next `derive` that still need ids."""
-        self.held.append((relation, rows, source))
-
-    def _identify_held(self) -> None:
-        """Give ids to the terms of all facts from the driver, with one question."""
-        held, self.held = self.held, []
-        for (relation, rows, source), ids in zip(
-            held, identified(self.terms, [r for _, r, _ in held]), strict=True
-        ):
-            if self.driver.usable:
-                relation.schedule(self.driver.table(LocalTable(rows.columns, ids.astype(np.int32))), source)
-                continue
-            named = dict(zip(rows.columns, ids, strict=True))
-            table = SparkTable(rows.columns, frame_of(self.spark, named, len(rows)), len(rows))
-            relation.schedule(table, source)
 
     def _encode_staged(self) -> None:
         """Give ids to all terms that wait, with one growth of the dictionary, and schedule their facts."""
@@ -207,29 +159,15 @@ class SparkEngine:
 
     def forget_scheduled(self, relation: SparkRelation) -> None:
         """Drop what waits for one relation."""
-        kept, staged = [], []
-        self.held = [item for item in self.held if item[0] is not relation]
-        for found in self.scheduled:
-            if relation in found.heads:
-                del found.heads[relation]
-                found = replace(found, frame=found.frame.filter(F.col("p") != relation.number))
-            if found.heads:
-                kept.append(found)
-        for item in self.staged:
-            rest = item.without(relation)
-            if rest.wanted:
-                staged.append(rest)
-        self.scheduled, self.staged = kept, staged
+        self.scheduled = without(relation, self.scheduled)
+        rest = [item.without(relation) for item in self.staged]
+        self.staged = [item for item in rest if item.wanted]
 
     def derive(self, leaving: bool = False) -> None:
         """Turn what was scheduled, all of it to come or all of it to leave, into the next delta of every relation it speaks of."""
         with translated():
-            if self.held:
-                self._identify_held()
             if self.staged:
                 self._encode_staged()
-            for relation in {relation for found in self.scheduled for relation in found.heads}:
-                relation.to_spark()
             scheduled, self.scheduled = self.scheduled, []
             for arity in sorted({found.arity for found in scheduled}):
                 for group in by_source([found for found in scheduled if found.arity == arity]):
@@ -240,8 +178,7 @@ class SparkEngine:
         with translated():
             self.parts.settle()
             self.parts.release(self.relations)
-            if not self.staged and not self.scheduled:
-                self.terms.release()
+            self.terms.release()
 
     def tidy(self) -> None:
         """Between updates, now and then: delete what nobody reads any more."""
@@ -254,15 +191,11 @@ class SparkEngine:
 
     def _derive(self, arity: int, group: Sequence[Scheduled], leaving: bool) -> None:
         heads = {relation: source for found in group for relation, source in found.heads.items()}
-        numbers = {relation.number for relation in heads}
-        tallies = [found.tally for found in group if found.tally is not None]
         new = reduce(DataFrame.unionByName, [found.frame for found in group])
         if len(group) > 1 or not group[0].distinct:
             new = new.distinct()
         there = [relation for relation in heads if relation.size("after")]
         if leaving and not there:
-            for tally in tallies:
-                tally.skip()
             return
         if there:
             known = reduce(DataFrame.unionByName, [relation.frame("after") for relation in there])
@@ -274,12 +207,11 @@ class SparkEngine:
         if earlier:
             before = reduce(DataFrame.unionByName, [relation.frame("delta") for relation in earlier])
             new = new.join(before, new.columns, "left_anti")
+        numbers = {relation.number for relation in heads}
         if self.lazily:
-            part = self.parts.put_off(arity, new, numbers, self._guess(), tallies)
+            part = self.parts.put_off(arity, new, numbers, self._guess())
         else:
             part = self.parts.write(arity, new, numbers)
-            for tally in tallies:
-                tally.take()
         sources = set(heads.values())
         part.source = sources.pop() if len(sources) == 1 else None
         for relation in heads:
@@ -300,15 +232,11 @@ class SparkEngine:
     # ---- Graphs
 
     def collect(self, expr: p.Expr, limit: int | None = None) -> SparkTable:
-        if self.driver.takes([expr]):
-            return self.driver.collect(expr)
         with translated():
             found = self._answers(expr)
             return self.parts.keep(expr.variables, found.frame, found.weighted)
 
     def ask(self, expr: p.Expr) -> SparkTable:
-        if self.driver.takes([expr]):
-            return self.driver.collect(expr)
         with translated():
             return self._answers(expr)
 
@@ -321,11 +249,8 @@ class SparkEngine:
 
     def snapshot(self, read: p.Read) -> p.Table:
         plain = read.except_from is None and len(read.variables) == len(read.args)
-        if isinstance(read.relation, SparkClosure):
-            found = read.relation.snapshot(read.variables, read.version) if plain else None
-            return self.collect(read) if found is None else found
         relation = spark_relation(read.relation)
-        if not plain or relation.mirror is not None or not relation.is_plain(read.version):
+        if not plain or not relation.is_plain(read.version):
             return self.collect(read)
         columns = [F.col(f"c{j}").alias(name) for j, name in enumerate(read.variables)]
         frame = relation.frame(read.version).select(*columns)
@@ -333,31 +258,9 @@ class SparkEngine:
         return self.parts.share(read.variables, frame, relation.size(read.version), parts)
 
     def reach(self, seeds: p.Expr, graph: p.Expr) -> Iterator[SparkTable]:
-        found = self.driver.reach(seeds, graph) if self.driver.takes([seeds, graph]) else None
-        yield from [graphs.reach(self, seeds, graph)] if found is None else found
-
-    def reach_changes(
-        self, sources: p.Table, seeds: p.Expr, graph: p.Expr, known: p.Read
-    ) -> Iterator[tuple[SparkTable, SparkTable]]:
-        rows = self.driver.here(sources)
-        if rows is not None and self.driver.takes([seeds, graph, known]):
-            changes = self.driver.reach_changes(rows, seeds, graph, known)
-            if changes is not None:
-                yield from changes
-                return
-        some = p.Rows(sources)
-        now = graphs.reach(self, p.SemiJoin(seeds, some, seeds.variables), graph)
-        before = self.collect(p.Project(p.SemiJoin(known, some, known.variables), ("s", "t"), "keep"))
-        pairs = ["s", "t"]
-        lost, won = (
-            self.parts.keep(("s", "t"), a.frame.join(b.frame, pairs, "left_anti").select(*pairs), False)
-            for a, b in ((before, now), (now, before))
-        )
-        yield lost, won
+        yield graphs.reach(self, seeds, graph)
 
     def components(self, edges: p.Expr) -> SparkTable:
-        if self.driver.takes([edges]):
-            return self.driver.components(edges)
         return graphs.components(self, self.collect(edges))
 
     def gathers(self, rows: int) -> bool:
@@ -366,9 +269,6 @@ class SparkEngine:
     # ---- Queries
 
     def evaluate(self, expr: p.Expr, limit: int | None = None) -> Iterator[SparkTable]:
-        if self.driver.takes([expr]):
-            yield self.driver.evaluate(expr, limit)
-            return
         self.settle()
         found = self._compile([question(expr)]).answers()
         frame = found.frame if limit is None else found.frame.limit(limit)
@@ -377,19 +277,17 @@ class SparkEngine:
     def count(self, expr: p.Expr) -> int:
         if isinstance(expr, p.Read) and len(expr.variables) == len(expr.args) and expr.except_from is None:
             return expr.relation.size(expr.version)
-        if self.driver.takes([expr]):
-            return self.driver.count(expr)
         self.settle()
         found = self._compile([question(expr)]).answers()
         if found.weighted:
-            return int(found.frame.agg(F.sum(WEIGHT)).collect()[0][0] or 0)
+            return int(found.frame.agg(F.sum(f"`{WEIGHT}`")).collect()[0][0] or 0)
         return int(found.frame.count())
 
     def close(self) -> None:
         self.parts.folder.delete()
 
 
-def spark_relation(relation: p.Relation) -> MirroredRelation:
+def spark_relation(relation: p.Relation) -> SparkRelation:
     """A relation of this engine."""
-    assert isinstance(relation, MirroredRelation)
+    assert isinstance(relation, SparkRelation)
     return relation

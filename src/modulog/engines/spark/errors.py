@@ -73,7 +73,10 @@ def translate(error: BaseException) -> ModulogError:
     made = EngineError(JAVA_ENDED) if is_silent and java_log.has_ended() else _failed(text)
     if made is None:
         made = EngineError(f"Spark failed: {_first_line(text) or type(error).__name__}")
-    return type(made)(java_log.named(str(made)))
+    named = type(made)(java_log.named(str(made)))
+    if isinstance(made, DataError) and isinstance(named, DataError):
+        named.mark = made.mark
+    return named
 
 
 def _failed(text: str) -> ModulogError | None:
@@ -127,10 +130,12 @@ def _ours(name: str, message: str) -> ModulogError:
 
 def _record(record: dict[str, Any]) -> DataError:
     reason = record.pop("reason")
-    source = _locators.get(record.pop("token"))
-    if source is None:
-        return DataError(f"in a source that was opened long ago: {reason}")
-    return DataError(f"{source.locate(**record)}: {reason}")
+    token = record.pop("token")
+    source = _locators.get(token)
+    where = "in a source that was opened long ago" if source is None else source.locate(**record)
+    error = DataError(f"{where}: {reason}")
+    error.mark = token
+    return error
 
 
 def _missing_path(text: str) -> ModulogError | None:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import functions as F
 
+from modulog.closures.components import connected
+from modulog.closures.linear_closure import reached
+from modulog.closures.shared_lists import distinct
 from modulog.engines import protocol as p
-from modulog.engines.local import reaching
-from modulog.engines.spark.functions import F
 from modulog.engines.spark.table import SparkTable
-from modulog.storage.lists import distinct
 
 if TYPE_CHECKING:
     from modulog.engines.spark.engine import SparkEngine
@@ -49,8 +50,7 @@ def _reached(shared: Any, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
     # Kernels speak 32 bits: ids become places in the sorted list of all that occur.
     ids = distinct(np.concatenate([seeds.ravel(), edges.ravel()]))
     small, lines = (np.searchsorted(ids, pair).astype(np.int32) for pair in (seeds, edges))
-    sources = distinct(np.ascontiguousarray(small[0]))
-    for found in reaching.Reach(sources, np.ascontiguousarray(small), np.ascontiguousarray(lines)).pairs():
+    for found in reached(small, lines):
         yield pa.RecordBatch.from_arrays([pa.array(ids[column]) for column in found], names=["s", "t"])
 
 
@@ -71,7 +71,7 @@ def components(engine: SparkEngine, edges: SparkTable) -> SparkTable:
         return _labelled(engine, edges)
     pairs = _arrays(edges)
     ids = distinct(pairs.ravel())
-    found = reaching.connected(np.searchsorted(ids, pairs).astype(np.int32))
+    found = connected(np.searchsorted(ids, pairs).astype(np.int32))
     return engine.table(MEMBER, ids[found] if len(ids) else np.empty((2, 0), np.int64))
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from modulog.engines.backend import FactFile
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.session import is_here
-from modulog.formats.files import SPARK_FORMATS, Entry, discover, is_uri
+from modulog.formats.files import Entry, discover, is_uri
 
 AS_WRITTEN = "__globPaths__"
 """Spark's own name for whether `[`, `*` and the like in paths are patterns."""
@@ -34,9 +34,9 @@ class HadoopListing:
     def files(self, path: str, format: str | None = None) -> list[FactFile]:
         """The fact files that a path stands for, on this machine or elsewhere."""
         if self.is_local and not is_uri(path):
-            return discover(path, SPARK_FORMATS, format=format)
+            return discover(path, format=format)
         with translated():
-            return discover(path, SPARK_FORMATS, self, format=format)
+            return discover(path, listing=self, format=format)
 
     def matches(self, path: str) -> list[Entry]:
         """As `Listing` says."""

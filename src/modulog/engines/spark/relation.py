@@ -11,18 +11,18 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Read, Table, Version
-from modulog.engines.spark.functions import F
+from modulog.engines.schemes import PLAIN
 from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable
 from modulog.errors import InternalError
 
 if TYPE_CHECKING:
     from modulog.engines.spark.engine import SparkEngine
-    from modulog.engines.spark.parts import Part
+    from modulog.engines.spark.fact_files import Part
 
 BYTES_PER_ID = 8
-FEW = 100_000  # facts from the driver whose terms are looked up at once
 GUESSED = 0.8  # different values, as a power of the number of facts
 
 
@@ -32,6 +32,10 @@ class SparkRelation:
     What holds outside updates is `base` without `dead`. Since `begin`, D is in `gone` and A in `come`. With `by_source`, parts of Δ are kept
     apart by the module that gave them.
     """
+
+    listed = takes_facts = True
+    scheme, storage = PLAIN, ""
+    closing = viewing = None  # facts are only listed
 
     def __init__(self, engine: SparkEngine, name: str, arity: int, number: int) -> None:
         self.engine, self.name, self.arity, self.number = engine, name, arity, number
@@ -117,21 +121,6 @@ class SparkRelation:
             )
         return after
 
-    @property
-    def listed(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def scheme(self) -> str:
-        """Always the plain one."""
-        return "plain"
-
-    @property
-    def storage(self) -> str:
-        """Nothing to say."""
-        return ""
-
     def has(self, version: Version) -> bool:
         return self.size(version) > 0
 
@@ -197,9 +186,6 @@ class SparkRelation:
     # ---- The three beats of a round
 
     def schedule(self, rows: Table, source: ModuleId) -> None:
-        if isinstance(rows, KeyTable) and rows.arrays is not None and len(rows) <= FEW:
-            self.engine.hold(self, rows, source)
-            return
         if isinstance(rows, KeyTable) and self.arity:
             self.engine.stage(rows.wait(self, source))
             return
@@ -207,9 +193,6 @@ class SparkRelation:
             rows = SparkTable((), rows.frame)
         assert isinstance(rows, SparkTable)
         self.engine.schedule(self.arity, rows.frame.select(*self._columns(rows)), {self: source})
-
-    def to_spark(self) -> None:
-        """Let Spark alone have the facts: here it always has."""
 
     def derive(self, leaving: bool = False) -> int:
         if leaving and not self.updating:
@@ -275,6 +258,7 @@ class SparkRelation:
             self._leave([there])
 
     def begin(self) -> None:
+        self.engine.lazily = False  # an update wants to know what it changes
         self.updating, self.gone, self.come, self._nets = True, [], [], {}
 
     def commit(self) -> None:
@@ -289,6 +273,7 @@ class SparkRelation:
         self.dead = [part for part in (*self.dead, *gone) if part.count(self.number)]
         self._forget()
         self.engine.parts.compact(self)
+        self.engine.tidy()
 
     def rollback(self) -> None:
         self.delta, self.leaving, self.spared = [], False, []

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
@@ -77,54 +77,8 @@ def stop_session(session: SparkSession) -> None:
         session.stop()
 
 
-class LateSession:
-    """A session of our own that starts when somebody first needs it: what the driver can do by itself goes without."""
-
-    waiting: ClassVar[LateSession | None] = None
-
-    def __init__(
-        self,
-        settings: Mapping[str, str],
-        log: Path | None,
-        starting: Callable[[], AbstractContextManager[None]],
-    ) -> None:
-        """What Spark prints goes into `log`; `starting` makes a context in which the session is started."""
-        self.settings, self._log, self._starting = settings, log, starting
-        self.session: SparkSession | None = None
-        LateSession.waiting = self
-
-    def start(self) -> SparkSession:
-        """The session, which runs from now on."""
-        if self.session is None:
-            LateSession.waiting = None
-            with self._starting():
-                self.session = build_session(self.settings, self._log)
-        return self.session
-
-    def stop(self) -> None:
-        """Stop it, if it was started; if not it never will be."""
-        LateSession.waiting = None
-        if self.session is not None:
-            stop_session(self.session)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.start(), name)
-
-
-def start_late() -> None:
-    """Start the session that waits to be needed, if there is one."""
-    if LateSession.waiting is not None:
-        LateSession.waiting.start()
-
-
-_CONFIGURED = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR")
-"""Variables that name folders whose files may say more than the settings of a session."""
-
-
-def is_here(spark: SparkSession | LateSession) -> bool:
-    """Whether a path without a scheme is a file of this machine; Spark is only asked where nobody else knows."""
-    if isinstance(spark, LateSession) and spark.session is None and not any(map(os.environ.get, _CONFIGURED)):
-        return spark.settings.get("spark.hadoop.fs.defaultFS", "file:").startswith("file:")
+def is_here(spark: SparkSession) -> bool:
+    """Whether a path without a scheme is a file of this machine."""
     # PySpark offers Hadoop's file systems by no public name.
     jvm: Any = spark._jvm
     uri = jvm.org.apache.hadoop.fs.FileSystem.getDefaultUri(spark._jsc.hadoopConfiguration())

@@ -3,24 +3,27 @@
 A key is the text of `Constant.key`: a character whose code is the kind, then the content. Ids are dense and never
 change. The table consists of parts, each of which covers a range of ids. A part is written once, with the *slot* of
 every key: either its partition and its row there, from which the id follows once the rows of each partition are
-counted, or, as a negative number, the id itself. `numbering.assign` gives slots, to the keys of blocks.
+counted, or, as a negative number, the id itself. `assign_ids.assign` gives slots, to the keys of blocks.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
 
-from modulog.engines.spark.blocks import (
+from modulog.engines.spark.assign_ids import ASSIGNED, PLACES, ROW_BITS, SIZE, TERM, assign, fixed
+from modulog.engines.spark.folders import folder_of
+from modulog.engines.spark.key_blocks import (
     KNOWN,
     PENDING,
     SCHEMA,
@@ -29,17 +32,15 @@ from modulog.engines.spark.blocks import (
     key_blocks,
     keys_of_blocks,
 )
-from modulog.engines.spark.folders import folder_of
-from modulog.engines.spark.functions import F
-from modulog.engines.spark.numbering import ASSIGNED, PLACES, ROW_BITS, SIZE, TERM, assign, fixed
-from modulog.engines.spark.stored_terms import StoredTerms
 from modulog.errors import InternalError
 from modulog.language.printer import print_term
-from modulog.storage.lists import among
-from modulog.terms.model import Constant
+from modulog.terms.constant import Constant
 
 BROADCAST_TERMS = 100_000
 """Up to so many terms the table is sent to every executor instead of being shuffled."""
+
+MOST_RECENT = 10_000
+"""So many terms the driver remembers with their ids: those that rules and queries name come again and again."""
 
 _MOST_PARTS = 8
 _MOST_PENDING = 20_000  # keys that only the driver knows
@@ -60,6 +61,38 @@ class Part:
     offsets: tuple[int, ...]
 
 
+class Recent:
+    """The keys and ids that the driver has asked for or given out lately, `MOST_RECENT` of them at most."""
+
+    def __init__(self) -> None:
+        self._ids: OrderedDict[str, int] = OrderedDict()
+        self._keys: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def note(self, ids: Mapping[str, int]) -> None:
+        """Remember keys with their ids, and forget those that were not asked for since long."""
+        for key, number in ids.items():
+            self._ids[key] = number
+            self._ids.move_to_end(key)
+            self._keys[number] = key
+        while len(self._ids) > MOST_RECENT:
+            _, number = self._ids.popitem(last=False)
+            del self._keys[number]
+
+    def ids_of(self, keys: Iterable[str]) -> dict[str, int]:
+        """The ids of those of the keys that are remembered."""
+        found = {key: self._ids[key] for key in keys if key in self._ids}
+        for key in found:
+            self._ids.move_to_end(key)
+        return found
+
+    def key_of(self, number: int) -> str | None:
+        """The key of an id, if it is remembered."""
+        return self._keys.get(number)
+
+
 class SparkTerms:
     """Terms and their ids, in a folder that executors can read and write.
 
@@ -70,12 +103,14 @@ class SparkTerms:
     def __init__(self, spark: SparkSession, folder: str, *, broadcast_terms: int = BROADCAST_TERMS) -> None:
         self.spark, self.broadcast_terms = spark, broadcast_terms
         self._folder = folder_of(spark, folder)
-        self._known: dict[str, int] = {}
+        self._recent = Recent()
         self._pending: dict[str, int] = {}
         self._superseded: list[str] = []
+        self._holders: dict[str, weakref.ref[object]] = {}  # of what was staged
         self.pinned: set[str] = set()  # folders that another process may take up
         self._frame: DataFrame | None = None
-        self._restored: StoredTerms | None = None
+        self._stored: Callable[[], DataFrame] | None = None
+        self._first = 0  # how many terms lie in a store
         self._manifests = [n for n in self._folder.names() if n.startswith("manifest-")]
         self._parts: list[Part] = self._open()
         self._written = sum(part.count for part in self._parts)
@@ -84,11 +119,11 @@ class SparkTerms:
     def __len__(self) -> int:
         return self._written + len(self._pending)
 
-    def restore(self, stored: StoredTerms) -> None:
-        """Begin with the terms of a store; there are no others yet."""
+    def restore(self, stored: Callable[[], DataFrame], count: int) -> None:
+        """Begin with the terms of a store (id, key), so many of them, which are opened when they are first read; there are no others yet."""
         if len(self):
             raise InternalError("terms can only be restored before there are others")
-        self._restored, self._written = stored, stored.count
+        self._stored, self._written, self._first = stored, count, count
 
     # Single constants.
 
@@ -98,76 +133,55 @@ class SparkTerms:
 
     def identify_keys(self, keys: Sequence[str]) -> list[int]:
         """The ids of keys, new if need be, with at most one job."""
-        self._find(keys)
-        self.adopt(list(dict.fromkeys(key for key in keys if key not in self._known)))
-        return [self._known[key] for key in keys]
+        known = self._ids(keys)
+        known |= self.adopt([key for key in dict.fromkeys(keys) if key not in known])
+        return [known[key] for key in keys]
 
-    def adopt(self, keys: Sequence[str]) -> None:
+    def adopt(self, keys: Sequence[str]) -> dict[str, int]:
         """Give the next ids to keys that are all new."""
-        for key in keys:
-            self._known[key] = self._pending[key] = len(self)
+        made = dict(zip(keys, range(len(self), len(self) + len(keys)), strict=True))
+        self._pending |= made
+        self._recent.note(made)
         self._frame = None if keys else self._frame
         if len(self._pending) > _MOST_PENDING:
             self._write_pending()
-
-    def keys_from(self, first: int) -> pa.Array:
-        """The keys of the ids from `first` on, with at most one job."""
-        if first >= self._written:
-            return pa.array(list(self._pending)[first - self._written :], pa.string())
-        if self._here():
-            return self.texts(np.arange(first, len(self)))
-        self.actions += 1
-        rows = self.frame().where(F.col("id") >= first).toArrow().sort_by("id")
-        return rows.column("key").combine_chunks()
+        return made
 
     def find(self, constants: Sequence[Constant]) -> list[int]:
         """The ids of constants, -1 for one that is unknown, with at most one job."""
         keys = [constant.key.decode() for constant in constants]
-        self._find(keys)
-        return [self._known.get(key, -1) for key in keys]
+        known = self._ids(keys)
+        return [known.get(key, -1) for key in keys]
 
-    def _find(self, keys: Sequence[str]) -> None:
-        """Let the driver know the ids of keys that have one."""
-        unknown = sorted({key for key in keys if key not in self._known})
-        if unknown and (here := self._here()):
-            self._known.update(here.find(unknown))
-        elif unknown and self._written:
+    def _ids(self, keys: Sequence[str]) -> dict[str, int]:
+        """The ids of those of the keys that have one, with one job for all that the driver does not know."""
+        known = {key: self._pending[key] for key in keys if key in self._pending}
+        known |= self._recent.ids_of(key for key in keys if key not in known)
+        unknown = sorted({key for key in keys if key not in known})
+        if unknown and self._written:
             self.actions += 1
             wanted = self._small("place", range(len(unknown)), unknown)
             found = self.frame().join(F.broadcast(wanted), "key").select("key", "id").toArrow()
-            self._known.update(zip(*(column.to_pylist() for column in found.columns), strict=True))
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the driver looks for terms by itself."""
-        return self._here() is not None
-
-    def _here(self) -> StoredTerms | None:
-        """Where the driver can look for terms by itself: nothing has been written since they were restored."""
-        stored = self._restored
-        return stored if stored is not None and stored.few and not self._parts else None
+            looked_up = dict(zip(*(column.to_pylist() for column in found.columns), strict=True))
+            self._recent.note(looked_up)
+            known |= looked_up
+        return known
 
     def name(self, number: int) -> str:
         """The constant of an id, as rules write it."""
         return print_term(Constant.from_key(self.key(number).encode()))
 
-    def texts(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """The keys of ids, which are sorted and all different, with at most one job; for as many as the driver may hold."""
-        if here := self._here():
-            pending = list(self._pending)
-            later = [pending[i] for i in numbers[numbers >= self._written] - self._written]
-            return pa.concat_arrays([here.texts(numbers), pa.array(later, pa.large_string())]).cast("string")
-        self.actions += 1
-        asked = self.spark.createDataFrame(pa.table({"id": pa.array(numbers)}))
-        found = self.frame().join(F.broadcast(asked), "id").toArrow().sort_by("id")
-        for number in numbers[~among(numbers, found.column("id").to_numpy())]:
-            raise InternalError(f"the dictionary has no term {number}")
-        return found.column("key").combine_chunks()
-
     def key(self, number: int) -> str:
-        """The key of an id; no job is needed for one that `identify` or `find` has answered."""
-        known = (key for key, found in self._known.items() if found == number)
-        return next(known, None) or str(self.texts(np.array([number], np.int64))[0])
+        """The key of an id; no job is needed for one that was asked for lately."""
+        known = self._recent.key_of(number)
+        if known is None:
+            self.actions += 1
+            found = self.frame().where(F.col("id") == number).select("key").head(1)
+            if not found:
+                raise InternalError(f"the dictionary has no term {number}")
+            known = str(found[0]["key"])
+            self._recent.note({known: number})
+        return known
 
     # The table.
 
@@ -181,7 +195,7 @@ class SparkTerms:
         return self._frame
 
     def _written_frames(self) -> list[DataFrame]:
-        frames = [self._restored.frame()] if self._restored is not None and self._written else []
+        frames = [self._stored()] if self._stored is not None else []
         return frames + [self._read(part) for part in self._parts]
 
     def grow(self, keys: DataFrame) -> int:
@@ -244,11 +258,13 @@ class SparkTerms:
             self._write_pending()
 
     def release(self) -> None:
-        """Delete what newer files have replaced, and what was staged: frames made before are void."""
+        """Delete what newer files have replaced, and what was staged and nobody holds: other frames made before are void."""
+        self._holders = {name: holder for name, holder in self._holders.items() if holder() is not None}
+        needed = self.pinned | self._holders.keys()
         for name in self._superseded:
-            if name not in self.pinned:
+            if name not in needed:
                 self._folder.delete(name)
-        self._superseded = [name for name in self._superseded if name in self.pinned]
+        self._superseded = [name for name in self._superseded if name in needed]
 
     def state(self) -> dict[str, Any]:
         """What the table consists of, as JSON can say it."""
@@ -257,9 +273,8 @@ class SparkTerms:
     def take_up(self, state: Mapping[str, Any]) -> None:
         """Be what a table in the same folder was when it gave its state."""
         self._parts = [_part(record) for record in state["parts"]]
-        restored = self._restored.count if self._restored is not None else 0
-        self._written = restored + sum(part.count for part in self._parts)
-        self._known, self._pending, self._frame = {}, {}, None
+        self._written = self._first + sum(part.count for part in self._parts)
+        self._recent, self._pending, self._frame = Recent(), {}, None
         self.adopt(state["pending"])
 
     def close(self) -> None:
@@ -296,6 +311,10 @@ class SparkTerms:
             frame.write.parquet(self._folder / name)
             staged.append(self.spark.read.schema(frame.schema).parquet(self._folder / name))
         return staged
+
+    def hold(self, holder: object) -> None:
+        """Keep what was staged last as long as somebody has the holder."""
+        self._holders[self._superseded[-1]] = weakref.ref(holder)
 
     # How it is kept.
 

@@ -2,7 +2,7 @@
 
 from modulog.engines.spark.sources.model import Bad, Source
 from modulog.engines.spark.sources.rdf import quads
-from modulog.engines.spark.sources.reading import FORMATS, read
+from modulog.engines.spark.sources.reading import read
 from modulog.engines.spark.sources.tables import from_frame
 
-__all__ = ["FORMATS", "Bad", "Source", "from_frame", "quads", "read"]
+__all__ = ["Bad", "Source", "from_frame", "quads", "read"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from modulog.engines.backend import Bad as Bad
-from modulog.engines.spark.blocks import Reader
-from modulog.engines.spark.functions import F
+from modulog.engines.spark.key_blocks import Reader
 
 BAD_SCHEMA = "file string, line long, text string, reason string"
 

@@ -5,9 +5,8 @@ A parser takes an array of lines and answers the columns of the good ones, in or
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from modulog.engines.spark.keys import key_array, stretch_keys, text_buffers
+from modulog.engines.spark.term_keys import key_array, stretch_keys, text_buffers
 from modulog.errors import DataError
 from modulog.formats.bad_records import NOT_UTF8, OPEN_QUOTE, wrong_width
+from modulog.formats.json_lines import JsonColumns
 from modulog.formats.rdf_lines import Stretches, check_utf8, split_lines
-from modulog.kernels import csv, ntriples
-from modulog.terms.arrow import wrap
-from modulog.terms.columns import column_texts
+from modulog.kernels import csv_fields, ntriples
+from modulog.terms.constant import Kind
+from modulog.terms.decode import wrap
 from modulog.terms.dictionary import Bytes, Dictionary, frozen
-from modulog.terms.model import Kind
-from modulog.terms.python import constant
-from modulog.wording import plural
+from modulog.terms.encode import column_texts
 
 Problems = list[tuple[int, str]]
 """Rows of a batch, counted from 0, and what is wrong with them."""
@@ -93,42 +91,15 @@ class CsvLines:
 
 @dataclass(frozen=True, slots=True)
 class JsonLines:
-    """Lines that are JSON objects or arrays, of which some members are read; `arity` is the length of an array."""
+    """Lines that are JSON objects or arrays, of which some columns are read."""
 
-    chosen: tuple[int | str, ...]
-    arity: int | None
+    columns: JsonColumns
 
     def parse(self, lines: pa.Array) -> tuple[list[pa.Array], Problems]:
         """As `LineParser` says."""
-        problems, keep = _check_utf8(lines)
-        rows: list[list[Any]] = []
-        for row in np.flatnonzero(keep).tolist():
-            text = lines[row].as_py()
-            if not text.strip():
-                continue
-            try:
-                rows.append([constant(value) for value in self._values(text)])
-            except (DataError, ValueError, RecursionError) as error:
-                problems.append((row, _json_reason(error)))
         dictionary = Dictionary()
-        columns = zip(*rows, strict=True) if rows else [()] * len(self.chosen)
-        return [key_array(dictionary, dictionary.encode(list(column))) for column in columns], problems
-
-    def _values(self, text: str) -> list[Any]:
-        record = json.loads(text)
-        if isinstance(record, dict):
-            lacking = [name for name in self.chosen if name not in record]
-            if lacking:
-                raise DataError(f"there is no member {lacking[0]!r}")
-        elif not isinstance(record, list):
-            raise DataError("neither an object nor an array")
-        elif self.arity is not None and len(record) != self.arity:
-            raise DataError(f"{plural(len(record), 'value')} where {self.arity} should be")
-        elif lacking := [i for i in self.chosen if not isinstance(i, int) or i >= len(record)]:
-            raise DataError(
-                f"there is no column {lacking[0]!r} in an array of {plural(len(record), 'value')}"
-            )
-        return [record[place] for place in self.chosen]
+        ids, problems = self.columns.encode(lines, dictionary)
+        return [key_array(dictionary, column) for column in ids], problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +136,10 @@ def _check_utf8(lines: pa.Array) -> tuple[Problems, npt.NDArray[np.bool_]]:
 def _marked(block: pa.Buffer, delimiter: str) -> Bytes | None:
     """A block with a mark in every field that is surely a string, None if it needs none."""
     data = np.frombuffer(block, np.uint8)
-    if not ((data == ord('"')) | (data == csv.MARK)).any():
+    if not ((data == ord('"')) | (data == csv_fields.MARK)).any():
         return None
     marked = np.empty(len(data) + len(data) // 2 + 2, np.uint8)
-    _, written, opened = csv.mark_fields(frozen(data), ord(delimiter), True, marked)
+    _, written, opened = csv_fields.mark_fields(frozen(data), ord(delimiter), True, marked)
     if opened >= 0:
         raise DataError(OPEN_QUOTE)
     return marked[:written]
-
-
-def _json_reason(error: Exception) -> str:
-    return f"not JSON: {error}" if isinstance(error, json.JSONDecodeError) else str(error)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-
-from modulog.engines.spark.functions import F
+from pyspark.sql import functions as F
 
 
 def quads(frame: DataFrame) -> DataFrame:

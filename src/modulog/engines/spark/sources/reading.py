@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import shown_path, translated
-from modulog.engines.spark.functions import F
 from modulog.engines.spark.sources.documents import CsvDocuments, RdfDocuments, read_documents
 from modulog.engines.spark.sources.lines import Lines, read_lines
 from modulog.engines.spark.sources.model import Bad, Source, key_columns
@@ -18,28 +17,10 @@ from modulog.engines.spark.sources.parsing import CsvLines, JsonLines, TripleLin
 from modulog.engines.spark.sources.tables import from_frame, read_parquet
 from modulog.errors import DataError
 from modulog.formats.columns import choose_columns
+from modulog.formats.format import FORMATS, unknown_format
 from modulog.formats.headers import check_first_rows
+from modulog.formats.json_lines import PEEK, JsonColumns
 from modulog.formats.records import Record, records
-
-FORMATS = {
-    "csv": "csv",
-    "tsv": "tsv",
-    "dsv": "dsv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "parquet": "parquet",
-    "nt": "nt",
-    "nq": "nq",
-    "ttl": "ttl",
-    "trig": "trig",
-    "rdf": "rdf",
-    "owl": "rdf",
-    "table": "table",
-}
-"""Names of formats, which are also the extensions of files, and what they are read as."""
-
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
-_PEEK = 21
 
 
 def read(
@@ -60,27 +41,27 @@ def read(
     Nothing is read but a few lines of CSV or JSON to see their columns; the frame of the source is parsed in the
     executors when it is used. `multiline` is for CSV files with newlines in quotes, which cannot be split.
     """
-    kind = FORMATS.get(format.lower())
     paths = [path] if isinstance(path, str) else list(path)
-    match kind:
+    match format:
         case "csv" | "tsv" | "dsv":
-            separator = delimiter or _DELIMITERS.get(kind)
-            layout = _Layout(arity, header, strings, columns, _checked(separator), multiline)
+            separator = _checked(delimiter or FORMATS[format].delimiter or ",")
+            layout = _Layout(arity, header, strings, columns, separator, multiline)
             return _read_csv(spark, paths, layout, bad)
         case "jsonl":
             return _read_json(spark, paths, arity, columns, bad)
         case "parquet":
             return read_parquet(spark, paths, arity, columns, bad)
         case "nt" | "nq":
-            places = ["s", "p", "o", "g"] if kind == "nq" else ["s", "p", "o"]
-            return read_lines(spark, paths, TripleLines(kind == "nq"), places, bad)
+            graphs = FORMATS[format].graphs
+            places = ["s", "p", "o", "g"] if graphs else ["s", "p", "o"]
+            return read_lines(spark, paths, TripleLines(graphs), places, bad)
         case "ttl" | "trig" | "rdf":
-            return read_documents(spark, paths, RdfDocuments(kind), ["s", "p", "o", "g"], bad)
+            return read_documents(spark, paths, RdfDocuments(format), ["s", "p", "o", "g"], bad)
         case "table":
             with translated():
                 tables = [spark.table(name) for name in paths]
             return from_frame(_union(tables), columns, arity=arity, bad=bad)
-    raise DataError(f"there is no format {format!r}; choose one of: {', '.join(FORMATS)}")
+    raise DataError(unknown_format(format, FORMATS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +82,7 @@ def _read_csv(spark: SparkSession, paths: list[str], layout: _Layout, bad: Bad) 
         text = spark.read.text(paths)
     if layout.arity == 0:
         return _read_nullary(text, source)
-    lines = Lines(spark, text).first(_PEEK)
+    lines = Lines(spark, text).first(PEEK)
     width, chosen = _columns(lines, layout, source)
     rows = CsvLines(width, tuple(chosen), layout.delimiter, layout.strings)
     names = key_columns(len(chosen))
@@ -148,37 +129,16 @@ def _read_json(
     bad: Bad,
 ) -> Source:
     """Lines of JSON; without `columns` the members of the first object, or all values of an array, are read."""
-    width = None
+    lines: list[str] = []
     if columns is None:
         with translated():
             text = spark.read.text(paths)
-        first = _first_record(Lines(spark, text).first(_PEEK))
-        if isinstance(first, dict):
-            choose_columns(list(first), len(first), arity, None, ", ".join(paths))
-            columns = list(first)
-        else:
-            width = arity if arity is not None else len(first)
-            columns = range(width)
-    elif arity is not None and len(columns) != arity:
-        choose_columns(None, len(columns), arity, columns, ", ".join(paths))
-    parser = JsonLines(tuple(columns), width)
-    return read_lines(spark, paths, parser, key_columns(len(columns)), bad)
+        lines = Lines(spark, text).first(PEEK)
+    found = JsonColumns.of(lines, arity, columns, ", ".join(paths))
+    return read_lines(spark, paths, JsonLines(found), key_columns(len(found.chosen)), bad)
 
 
-def _first_record(lines: list[str]) -> dict[str, object] | list[object]:
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(record, dict | list):
-            return record
-    return [None]
-
-
-def _checked(delimiter: str | None) -> str:
-    if delimiter is None:
-        raise DataError("dsv needs a delimiter")
+def _checked(delimiter: str) -> str:
     if len(delimiter) != 1 or (not " " <= delimiter <= "~" and delimiter != "\t") or delimiter == '"':
         raise DataError(f"{delimiter!r} cannot separate fields: it must be one ASCII character, and no quote")
     return delimiter

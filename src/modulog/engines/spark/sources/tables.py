@@ -12,16 +12,16 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from modulog.engines.spark.errors import bad_record, register, shown_path, translated
-from modulog.engines.spark.functions import F
-from modulog.engines.spark.keys import column_keys
 from modulog.engines.spark.sources.model import Bad, Source, key_columns, shown_file
+from modulog.engines.spark.term_keys import column_keys
 from modulog.errors import DataError
 from modulog.formats.bad_records import MISSING
 from modulog.formats.columns import choose_columns
 from modulog.formats.parquet import HOLDS
-from modulog.terms.arrow import TURTLE as ARROW_TURTLE
+from modulog.terms.decode import TURTLE as ARROW_TURTLE
 
 _FILE, _ROW = "_metadata.file_path", "_metadata.row_index"
 

@@ -1,0 +1,163 @@
+"""Sets of pairs made of others: the pairs of one that another has or lacks, and unions. Nothing is listed to make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from modulog.closures.pair_sets import CHUNK, NOTHING, Pairs, added_up, merged
+from modulog.closures.shared_lists import distinct
+from modulog.kernels.types import Columns, Integers, Mask
+
+
+class Selected(Pairs):
+    """The pairs of one set that another has, or lacks; counting them means reading them."""
+
+    def __init__(self, pairs: Pairs, others: Pairs, wanted: bool) -> None:
+        self.pairs, self.others, self.wanted = pairs, others, wanted
+        self._some: bool | None = None
+
+    def count(self) -> int:
+        return sum(piece.shape[1] for piece in self.scan())
+
+    def count_by(self, column: int) -> tuple[Columns, Integers]:
+        return added_up(piece[column] for piece in self.scan())
+
+    def some(self) -> bool:
+        if self._some is None:
+            self._some = super().some()
+        return self._some
+
+    def guess(self) -> int:
+        return self.pairs.guess()
+
+    def spread(self, column: int) -> float:
+        return self.pairs.spread(column)
+
+    def _counted(self, ids: Columns, column: int) -> tuple[Columns, Integers]:
+        return self._counted_by_reading(ids, column)
+
+    def contains(self, pairs: Columns) -> Mask:
+        found = self.pairs.contains(pairs)
+        chosen = np.flatnonzero(found)
+        found[chosen] = self.others.contains(np.ascontiguousarray(pairs[:, chosen])) == self.wanted
+        return found
+
+    def scan(
+        self, sources: Columns | None = None, targets: Columns | None = None, limit: int = CHUNK
+    ) -> Iterator[Columns]:
+        for piece in self.pairs.scan(sources, targets, limit):
+            kept = piece[:, self.others.contains(piece) == self.wanted]
+            if kept.shape[1]:
+                yield kept
+
+
+def without(pairs: Pairs, others: Pairs) -> Pairs:
+    """The pairs that others lack."""
+    return pairs if pairs is NOTHING or others is NOTHING else Selected(pairs, others, False)
+
+
+def within(pairs: Pairs, others: Pairs) -> Pairs:
+    """The pairs that others have."""
+    return NOTHING if pairs is NOTHING or others is NOTHING else Selected(pairs, others, True)
+
+
+class Together(Pairs):
+    """The pairs of several sets, each once: a later set gives what the earlier ones lack. The largest comes first."""
+
+    def __init__(self, parts: Sequence[Pairs], disjoint: bool = False) -> None:
+        self.parts = list(parts) if disjoint else sorted(parts, key=lambda part: part.guess(), reverse=True)
+        self.disjoint = disjoint
+        self.counts_itself = any(part.counts_itself for part in parts)
+        self._count: int | None = None
+
+    def apart(self) -> Iterator[Pairs]:
+        """What each set adds to those before it."""
+        yield self.parts[0]
+        for at in range(1, len(self.parts)):
+            if self.disjoint:
+                yield self.parts[at]
+            else:
+                yield Selected(self.parts[at], Together(self.parts[:at], True), False)
+
+    @property
+    def counted(self) -> int | None:
+        """How many pairs there are, if that is known."""
+        return self._count
+
+    def know(self, count: int) -> None:
+        """Say how many pairs there are."""
+        self._count = count
+
+    def count(self) -> int:
+        if self._count is None:
+            self._count = sum(part.count() for part in self.apart())
+        return self._count
+
+    def count_by(self, column: int) -> tuple[Columns, Integers]:
+        return merged([part.count_by(column) for part in self.apart()])
+
+    def distinct(self, column: int) -> Columns:
+        return distinct(np.concatenate([part.distinct(column) for part in self.parts]))
+
+    def contains(self, pairs: Columns) -> Mask:
+        found = self.parts[0].contains(pairs)
+        for part in self.parts[1:]:
+            rest = np.flatnonzero(~found)
+            found[rest] = part.contains(np.ascontiguousarray(pairs[:, rest]))
+        return found
+
+    def scan(
+        self, sources: Columns | None = None, targets: Columns | None = None, limit: int = CHUNK
+    ) -> Iterator[Columns]:
+        for part in self.apart():
+            yield from part.scan(sources, targets, limit)
+
+    def some(self) -> bool:
+        return any(part.some() for part in self.parts)
+
+    def guess(self) -> int:
+        return sum(part.guess() for part in self.parts)
+
+    def spread(self, column: int) -> float:
+        return sum(part.spread(column) for part in self.parts)
+
+    def sizes(self, ids: Columns, column: int) -> Integers:
+        total: Integers = np.sum([part.sizes(ids, column) for part in self.apart()], axis=0)
+        return total
+
+    def touched(self, ids: Columns, column: int) -> Mask:
+        result = np.zeros(len(ids), np.bool_)
+        for part in self.parts:
+            rest = np.flatnonzero(~result)
+            result[rest] = part.touched(ids[rest], column)
+        return result
+
+    def changed_ids(self, column: int) -> Columns:
+        return distinct(np.concatenate([part.changed_ids(column) for part in self.parts]))
+
+    def opened(self) -> list[Pairs]:
+        return [self] if self.disjoint else self.parts
+
+
+def together(parts: Sequence[Pairs], disjoint: bool = False) -> Pairs:
+    """The union of sets, of which disjoint ones share no pair; a closure and its inverse become one set that counts itself."""
+    parts = [part for part in (parts if disjoint else _opened(parts)) if part is not NOTHING]
+    for part in list(parts):
+        if (both := part.both_ways()) is not None:
+            inverse = part.turned()
+            others = [other for other in parts if other is not part and not other.is_same(inverse)]
+            if len(others) < len(parts) - 1:
+                parts = [*others, both]
+    if len(parts) < 2:
+        return parts[0] if parts else NOTHING
+    return Together(parts, disjoint)
+
+
+def _opened(parts: Sequence[Pairs]) -> list[Pairs]:
+    """Unions inside unions opened, and nothing twice."""
+    found: list[Pairs] = []
+    for part in parts:
+        found += [one for one in part.opened() if not any(one.is_same(other) for other in found)]
+    return found

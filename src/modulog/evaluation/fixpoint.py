@@ -1,0 +1,221 @@
+"""The fixpoint: Algorithm 2 of the modular paper over the finest strata.
+
+With seminaive modules alone that is Algorithm 1. `fixpoint` is the algorithm. Statistics, a progress bar,
+checkpoints and limits watch it as observers (`observers.py`); `materialise` puts them together and goes
+through the strata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from modulog.engines.backend import Backend
+from modulog.engines.protocol import Engine, Failures
+from modulog.errors import Interrupted, stopped
+from modulog.evaluation.facts import Facts
+from modulog.evaluation.observers import LoopObserver, Observers, RoundRecorder, ValueLimits
+from modulog.evaluation.statistics import RoundStatistics, Statistics
+from modulog.evaluation.stratum import NONRECURSIVE, LiveStratum, live_stratum
+from modulog.evaluation.stratum_group import StratumGroup
+from modulog.kernels.compile_time import working_time
+from modulog.planning.passes import DEFAULT, Switches
+from modulog.planning.plan import Plan
+from modulog.planning.stratify import stages
+from modulog.wording import plural
+
+CLOSURES = ("transitive", "left-linear", "right-linear")
+"""The kinds of modules that statistics count as transitive."""
+
+
+class Observer(Protocol):
+    """A callback that is told how far the work has come, for a progress bar."""
+
+    def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None: ...
+
+
+@runtime_checkable
+class Checkpoints(Protocol):
+    """Keeps what was computed so far, so that another process can go on from there."""
+
+    @property
+    def loaded(self) -> bool:
+        """Whether an earlier process has kept something, explicit facts at least."""
+
+    @property
+    def failures(self) -> Failures:
+        """What the earlier process had counted."""
+
+    def begin(self, backend: Backend) -> None:
+        """Before a backend knows any term: give it those that were kept."""
+
+    def resume(self, facts: Facts, runs: Sequence[StratumGroup]) -> None:
+        """Before the first round: put back what was kept, or if there is nothing keep the explicit facts."""
+
+    def reached(self) -> None:
+        """A round, or the last one of a stratum, is over: perhaps keep what there is."""
+
+
+def silent(stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
+    """An `Observer` that does nothing."""
+
+
+def fixpoint(group: StratumGroup, observer: LoopObserver) -> None:
+    """Lines 9 to 15 of Algorithm 2: compute everything that follows in the strata of a group.
+
+    Nothing is done if the group is finished, because another process has computed it.
+    """
+    if not group.finished:
+        delta = group.first_delta(observer)  # Δ := (E ∩ Oˢ) ∪ Πₙᵣ[I]
+        while delta:
+            observer.continues()
+            derived = (work for module in group.modules for work in module.add())  # Δᵢ := Addᵢ[I, I, Δ \ Δᵢ]
+            delta = group.next_delta(derived, observer)  # I := I ∪ Δ, and Δ := Δ₁ ∪ … ∪ Δₙ without I
+        group.finish()
+    observer.ends()
+
+
+def materialise(
+    plan: Plan,
+    facts: Facts,
+    observe: Observer = silent,
+    switches: Switches = DEFAULT,
+    checkpoints: Checkpoints | None = None,
+) -> tuple[Statistics, list[LiveStratum]]:
+    """Compute every consequence; the derived relations of `facts` are empty before. Returns the strata, too.
+
+    With checkpoints the work goes on where another process stopped. After an error no fact is derived.
+    """
+    began, progress = working_time(), Progress(observe)
+    plan.orders.clear()
+    plan.trees.clear()
+    try:
+        live = make_live(plan, facts)
+        staged = stages(plan.strata) if facts.engine.shares_rounds else [(s,) for s in plan.strata]
+        groups = [StratumGroup([live[id(stratum)] for stratum in stage], facts) for stage in staged]
+        if checkpoints is not None:
+            checkpoints.resume(facts, groups)
+        earlier = sum(group.statistics.seconds for group in groups)
+        for number, group in enumerate(groups, 1):
+            group.place = f"stratum {number} of {len(groups)}: {group.name}"
+            progress.enter(group, number, len(groups))
+            watching = [GroupRecorder(group, plan), progress, _limits(group, switches)]
+            keeping = [CheckpointKeeper(checkpoints)] if checkpoints is not None else []
+            fixpoint(group, Observers([*watching, *keeping]))
+        statistics = _totals(groups)
+        statistics.late = _evaluate_lazy(facts.engine)
+        for group in groups:
+            group.recount()
+        if checkpoints is not None:
+            checkpoints.reached()
+    except BaseException as error:
+        facts.forget_derived()
+        if not stopped(error):
+            raise
+        raise Interrupted(f"stopped after {working_time() - began:.1f} s {progress}") from None
+    statistics.facts, statistics.seconds = progress.facts, earlier + working_time() - began
+    return statistics, list(live.values())
+
+
+def make_live(plan: Plan, facts: Facts) -> dict[int, LiveStratum]:
+    """Every stratum with its relations and modules, by the identity of its plan.
+
+    The modules of all strata are numbered from one.
+    """
+    live: dict[int, LiveStratum] = {}
+    first = NONRECURSIVE + 1
+    for stratum in plan.strata:
+        live[id(stratum)] = live_stratum(stratum, facts, first)
+        first += len(stratum.modules)
+    return live
+
+
+# ---- The observers of a materialisation
+
+
+class GroupRecorder(RoundRecorder):
+    """Records rounds and seconds of a group, and tells the plan how each clause was evaluated."""
+
+    def __init__(self, group: StratumGroup, plan: Plan) -> None:
+        super().__init__(group.facts.engine, group.statistics.rounds)
+        self._group, self._plan = group, plan
+        self._start = working_time() - group.statistics.seconds  # those of an earlier process count, too
+
+    def continues(self) -> None:
+        self._group.statistics.seconds = working_time() - self._start
+
+    def ends(self) -> None:
+        self._group.statistics.seconds = working_time() - self._start
+        for stratum in self._group.strata:
+            stratum.record_orders(self._plan, self._group.facts.name)
+
+
+class Progress(LoopObserver):
+    """Where a materialisation is, for a progress bar, and for the message if it is stopped."""
+
+    def __init__(self, tell: Observer) -> None:
+        self.facts, self.where, self._tell = 0, "before the first stratum", tell
+
+    def enter(self, group: StratumGroup, number: int, groups: int) -> None:
+        """Follow the next group from here on."""
+        self._group, self._number, self._groups, self._before = group, number, groups, self.facts
+
+    def continues(self) -> None:
+        group, number, groups = self._group, self._number, self._groups
+        round_ = len(group.statistics.rounds) - 1
+        self.facts = self._before + group.statistics.facts
+        self.where = f"in stratum {number} of {groups} ({group.name}), round {round_}"
+        self._tell(number, groups, group.name, round_, self.facts)
+
+    def ends(self) -> None:
+        self.facts = self._before + self._group.statistics.facts
+
+    def __str__(self) -> str:
+        return f"{self.where}, with {plural(self.facts, 'fact')} derived"
+
+
+class CheckpointKeeper(LoopObserver):
+    """Gives checkpoints the opportunity to keep what there is, after each round and after the last one."""
+
+    def __init__(self, checkpoints: Checkpoints) -> None:
+        self._checkpoints = checkpoints
+
+    def continues(self) -> None:
+        self._checkpoints.reached()
+
+    def ends(self) -> None:
+        self._checkpoints.reached()
+
+
+def _limits(group: StratumGroup, switches: Switches) -> ValueLimits:
+    def reached() -> tuple[int, int]:
+        return len(group.statistics.rounds) - 1, group.statistics.facts
+
+    return ValueLimits([stratum.plan for stratum in group.strata], switches, reached)
+
+
+# ---- Statistics of the whole
+
+
+def _totals(groups: Sequence[StratumGroup]) -> Statistics:
+    """What all groups did together."""
+    strata = [stratum for group in groups for stratum in group.strata]
+    kinds = [module.kind for stratum in strata for module in stratum.plan.modules]
+    return Statistics(
+        strata=[group.statistics for group in groups],
+        nonrecursive_rules=sum(len(stratum.plan.entry) for stratum in strata),
+        recursive_rules=sum(len(stratum.plan.recursive) for stratum in strata),
+        transitive_modules=sum(map(kinds.count, CLOSURES)),
+        symmetric_modules=kinds.count("symmetric"),
+        decomposed_rules=sum(len(stratum.all_trees) for stratum in strata),
+        returned_rules=sum(len({id(tree.clause) for tree in stratum.given_up}) for stratum in strata),
+        node_bytes=max((group.node_bytes() for group in groups), default=0),
+    )
+
+
+def _evaluate_lazy(engine: Engine) -> RoundStatistics:
+    """Let the engine evaluate the rules that it has put off."""
+    began, actions = working_time(), engine.actions
+    with engine.described("strata without recursion, which were put off"):
+        engine.settle()
+    return RoundStatistics(0, working_time() - began, actions=engine.actions - actions)

@@ -1,0 +1,197 @@
+"""What a materialisation did: facts, rounds, rows and seconds by stratum, round and rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from modulog.engines.protocol import Failures, Memory, Work
+from modulog.wording import plural
+
+
+@dataclass(slots=True)
+class RuleStatistics:
+    """One evaluation of a rule in a round: how many rows it gave, known facts included, and its seconds.
+
+    Rows of a rule that was put off are None until it is evaluated. Without seconds of its own it was
+    evaluated together with others.
+
+    >>> from modulog import Reasoner
+    >>> [stratum] = Reasoner("p(?x) :- e(?x, ?y) . e(a, b) . e(b, c) .").materialise().strata
+    >>> [(rule.rule, rule.rows) for rule in stratum.rounds[0].rules]
+    [('p(?x) :- e(?x, ?y) .', 2)]
+    """
+
+    label: object
+    rows: int | None
+    seconds: float
+    failures: Failures = field(default_factory=Failures)  # known where one machine has evaluated it
+
+    @classmethod
+    def of(cls, work: Work) -> RuleStatistics:
+        """Those of a rule that an engine was asked to evaluate."""
+        return cls(work.label, work.rows, work.seconds, work.failures)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.rule, self.rows, self.seconds, self.failures)
+
+    @property
+    def rule(self) -> str:
+        """The text of the rule."""
+        return str(self.label)
+
+
+@dataclass(slots=True)
+class RoundStatistics:
+    """One round: how many new facts entered it as Δ, and what the rules made of them.
+
+    >>> from modulog import Reasoner
+    >>> [stratum] = Reasoner("p(?x) :- e(?x, ?y) . e(a, b) . e(b, c) .").materialise().strata
+    >>> [one.facts for one in stratum.rounds]
+    [2, 0]
+    """
+
+    facts: int
+    seconds: float = 0.0
+    rules: list[RuleStatistics] = field(default_factory=list)
+    actions: int = 0  # what a cluster was asked to evaluate; none if the round was put off
+
+
+@dataclass(slots=True)
+class StratumStatistics:
+    """One stratum: its predicates and rounds. Round 0 is the nonrecursive rules and explicit facts.
+
+    >>> from modulog import Reasoner
+    >>> [stratum] = Reasoner("p(?x) :- e(?x, ?y) . e(a, b) . e(b, c) .").materialise().strata
+    >>> stratum.predicates, stratum.recursive, stratum.facts
+    (('p/1',), False, 2)
+    """
+
+    predicates: tuple[str, ...]
+    recursive: bool
+    rounds: list[RoundStatistics] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def facts(self) -> int:
+        """The facts of the stratum."""
+        return sum(r.facts for r in self.rounds)
+
+    def by_rule(self) -> dict[str, RuleStatistics]:
+        """Rows and seconds of each rule over all rounds."""
+        found: dict[str, RuleStatistics] = {}
+        for item in (rule for r in self.rounds for rule in r.rules):
+            total = found.setdefault(item.rule, RuleStatistics(item.label, 0, 0.0))
+            total.rows = None if total.rows is None or item.rows is None else total.rows + item.rows
+            total.seconds += item.seconds
+        return found
+
+
+@dataclass(slots=True)
+class Statistics:
+    """The whole run.
+
+    On a cluster rules are evaluated together, so seconds belong to rounds and not to rules; `loading` is the
+    encoding of explicit facts, and `late` what rounds without recursion had put off until the end.
+
+    >>> from modulog import Reasoner
+    >>> r = Reasoner("p(?x) :- e(?x, ?y) . e(a, b) . e(b, c) .")
+    >>> r.materialise().derived
+    2
+
+    """
+
+    strata: list[StratumStatistics] = field(default_factory=list)
+    explicit: int = 0
+    facts: int = 0
+    derived: int = 0
+    seconds: float = 0.0
+    compiling: float = (
+        0.0  # seconds in which kernels were compiled since the reasoner was made, which no other figure has
+    )
+    failures: Failures = field(default_factory=Failures)
+    nonrecursive_rules: int = 0
+    recursive_rules: int = 0
+    transitive_modules: int = 0  # linear closures are among them
+    symmetric_modules: int = 0
+    bytes: int = 0
+    memory: dict[str, Memory] = field(default_factory=dict)  # by predicate, with what a list would take
+    decomposed_rules: int = 0
+    returned_rules: int = 0  # those whose tree was given up, because a table got far more rows than expected
+    node_bytes: int = (
+        0  # tables of decomposed rules: the most of any stratum; after an update, those that are kept
+    )
+    loading: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
+    late: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
+    set_aside: int = 0  # bad records that were left out
+    bad_records: str = ""  # where they are, unless in memory
+
+    def rounds(self) -> int:
+        """The rounds of all strata."""
+        return sum(len(s.rounds) for s in self.strata)
+
+    def actions(self) -> int:
+        """What a cluster was asked to evaluate, in all."""
+        rounds = (r.actions for s in self.strata for r in s.rounds)
+        return self.loading.actions + sum(rounds) + self.late.actions
+
+    def __str__(self) -> str:
+        lines = [
+            f"{plural(self.facts, 'fact')} ({self.explicit:,} explicit) in {self.seconds:.2f} s: "
+            f"{plural(len(self.strata), 'stratum', 'strata')}, "
+            f"{self.nonrecursive_rules} nonrecursive and {plural(self.recursive_rules, 'recursive rule')}, "
+            f"{self.transitive_modules} transitive and "
+            f"{plural(self.symmetric_modules, 'symmetric-transitive module')}, {self.bytes / 1e6:.1f} MB"
+        ]
+        if self.compiling:
+            lines.append(compiling_line(self.compiling))
+        if self.decomposed_rules:
+            rules = plural(self.decomposed_rules, "rule")
+            lines.append(f"  {rules} decomposed, tables of {self.node_bytes / 1e6:.1f} MB")
+        if self.returned_rules:
+            rules = plural(self.returned_rules, "rule")
+            lines.append(f"  {rules} went back to the standard plan: tables grew too large")
+        lines += self._slowest()
+        for what, part in (("explicit facts", self.loading), ("evaluated late", self.late)):
+            if part.actions:
+                lines.append(f"  {what}: {part.seconds:.3f} s, {plural(part.actions, 'action')}")
+        lines += self._represented()
+        lines += [f"  {line}" for line in self.failures.told()]
+        if self.set_aside:
+            where = f": {self.bad_records}" if self.bad_records else ""
+            lines.append(f"  {plural(self.set_aside, 'bad record')} set aside{where}")
+        return "\n".join(lines)
+
+    @property
+    def incomparable(self) -> int:
+        """How many comparisons had values that cannot be compared."""
+        return self.failures.incomparable
+
+    def _represented(self) -> Iterator[str]:
+        saved = {name: m for name, m in self.memory.items() if m.plain > 2 * m.bytes and m.plain > 10**6}
+        for name, m in sorted(saved.items(), key=lambda pair: -pair[1].plain)[:10]:
+            yield f"  {name}: {m.bytes / 1e6:.1f} MB, listed {m.plain / 1e6:,.1f} MB"
+
+    def _slowest(self) -> Iterator[str]:
+        ranked = sorted(enumerate(self.strata, 1), key=lambda pair: -pair[1].seconds)
+        shown = sorted(ranked[:10])
+        for number, s in shown:
+            names = ", ".join(s.predicates[:3]) + (", …" if len(s.predicates) > 3 else "")
+            size = f"{plural(s.facts, 'fact')} in {plural(len(s.rounds), 'round')}"
+            yield f"  stratum {number}: {names}: {size}, {s.seconds:.3f} s{_actions(s)}"
+        if len(ranked) > len(shown):
+            yield f"  … and {len(ranked) - len(shown)} faster strata"
+
+
+def compiling_line(seconds: float) -> str:
+    """What is said of the time that compiling took.
+
+    >>> compiling_line(7.25)
+    '  kernels compiled, once for each installation: 7.2 s'
+    """
+    return f"  kernels compiled, once for each installation: {seconds:.1f} s"
+
+
+def _actions(stratum: StratumStatistics) -> str:
+    actions = sum(r.actions for r in stratum.rounds)
+    return f", {plural(actions, 'action')}" if actions else ""

@@ -1,0 +1,83 @@
+"""Cut a text file into blocks of whole lines, and find the lines of a block."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+
+from modulog.errors import DataError
+from modulog.formats.bad_records import BOM
+from modulog.formats.records import count_lines_before, open_stream
+from modulog.kernels import ntriples
+from modulog.terms.dictionary import Bytes, Offsets, frozen
+
+BLOCK = 1 << 22
+"""Bytes that are read at once."""
+LONGEST_LINE = 1 << 28
+"""The most bytes of a line, which must fit into memory as a whole; a longer one is an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of a file, and their offset in it."""
+
+    data: bytes
+    offset: int
+
+
+def line_blocks(path: str | os.PathLike[str]) -> Iterator[Block]:
+    """The blocks of a file, uncompressed if its name ends in .gz, without a byte order mark at the start."""
+    with open_stream(path) as stream:
+        rest, offset = _read(stream, path, len(BOM)), 0
+        if rest == BOM:
+            rest, offset = b"", len(BOM)
+        while True:
+            data = _read(stream, path, BLOCK)
+            end = data.rfind(b"\n") + 1
+            if not end and data:
+                rest += data
+                if len(rest) > LONGEST_LINE:
+                    line = count_lines_before(path, offset) + 1
+                    raise DataError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes")
+                continue
+            whole = rest + data[:end]
+            if whole:
+                yield Block(whole, offset)
+            if not data:
+                return
+            rest, offset = data[end:], offset + len(whole)
+
+
+def _read(stream: IO[bytes], path: str | os.PathLike[str], size: int) -> bytes:
+    """Read up to `size` bytes; a damaged file is a DataError."""
+    try:
+        return stream.read(size)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error}") from error
+
+
+def line_offsets(data: Bytes) -> Offsets:
+    """The offsets at which the lines of a block start, and the one at which the last line ends.
+
+    >>> line_offsets(np.frombuffer(b"a\\nbc", np.uint8)).tolist()
+    [0, 2, 4]
+    """
+    room = np.count_nonzero(data == 10) + np.count_nonzero(data == 13) + 2
+    offsets = np.empty(room, np.int64)
+    return offsets[: ntriples.find_lines(frozen(data), offsets) + 1]
+
+
+def line_array(data: bytes, offsets: Offsets) -> pa.Array:
+    """The lines of a block as an Arrow array of strings that shares its bytes; they may not be UTF-8."""
+    places = pa.py_buffer(offsets.astype(np.int32))
+    return pa.StringArray.from_buffers(len(offsets) - 1, places, pa.py_buffer(data))
+
+
+def line_text(data: bytes, offsets: Offsets, row: int) -> str:
+    """One line of a block as text, without its line break."""
+    return data[offsets[row] : offsets[row + 1]].decode(errors="replace").rstrip("\r\n")

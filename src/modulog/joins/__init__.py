@@ -1,0 +1,1 @@
+"""How a body is joined: the order of its atoms, hypertree decompositions, and what either costs."""

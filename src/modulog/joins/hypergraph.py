@@ -1,0 +1,108 @@
+"""The hypergraph of a body: the variables are its vertices, and the set of variables of an atom is an edge.
+
+Sets of variables and sets of atoms are integers with a bit for each member, numbered in the order of the
+body. The search for a decomposition computes a hundred thousand unions and differences, which are fast in
+this form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from modulog.language.model import Atom
+
+
+def members(chosen: int) -> Iterator[int]:
+    """The members of a set, in ascending order.
+
+    >>> list(members(0b1101))
+    [0, 2, 3]
+    """
+    while chosen:
+        lowest = chosen & -chosen
+        yield lowest.bit_length() - 1
+        chosen ^= lowest
+
+
+def as_set(numbers: Iterable[int]) -> int:
+    """The set with the given members."""
+    return reduce(or_, (1 << n for n in numbers), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Hypergraph:
+    """`vertices` are the names of the variables; `edges[i]` is the set of variables of atom i."""
+
+    vertices: tuple[str, ...]
+    edges: tuple[int, ...]
+
+    @staticmethod
+    def of(atoms: Iterable[Atom]) -> Hypergraph:
+        """The hypergraph of a body; constants and anonymous variables connect nothing.
+
+        >>> from modulog.language.parser import parse_program
+        >>> rule = parse_program("h(?x) :- r(?x, ?y), s(?y, ?z, a), t(?z, ?x) .").rules[0]
+        >>> Hypergraph.of(rule.atoms).is_acyclic()
+        False
+        """
+        variables = [[v.name for v in atom.variables()] for atom in atoms]
+        vertices = tuple(dict.fromkeys(name for names in variables for name in names))
+        number = {name: n for n, name in enumerate(vertices)}
+        return Hypergraph(vertices, tuple(as_set(number[v] for v in names) for names in variables))
+
+    @property
+    def everything(self) -> int:
+        """The set of all atoms."""
+        return (1 << len(self.edges)) - 1
+
+    def names(self, variables: int) -> tuple[str, ...]:
+        """The names of a set of variables."""
+        return tuple(self.vertices[v] for v in members(variables))
+
+    def numbers(self, names: Iterable[str]) -> int:
+        """The set of the named variables; names that are not in the body are ignored."""
+        wanted = set(names)
+        return as_set(n for n, name in enumerate(self.vertices) if name in wanted)
+
+    def variables(self, atoms: int) -> int:
+        """var(atoms): the variables of a set of atoms."""
+        return reduce(or_, (self.edges[i] for i in members(atoms)), 0)
+
+    def within(self, atoms: int, variables: int) -> int:
+        """Those of the given atoms whose variables are all among the given variables."""
+        return as_set(i for i in members(atoms) if not self.edges[i] & ~variables)
+
+    def components(self, atoms: int, separator: int) -> list[int]:
+        """The atoms in groups connected by variables not in `separator`, in the order of the body."""
+        groups: list[tuple[int, int]] = []
+        for i in members(atoms):
+            group, free = 1 << i, self.edges[i] & ~separator
+            apart = []
+            for other, theirs in groups:
+                if theirs & free:
+                    group, free = group | other, free | theirs
+                else:
+                    apart.append((other, theirs))
+            groups = [*apart, (group, free)]
+        return sorted((group for group, _ in groups), key=lambda group: group & -group)
+
+    def is_acyclic(self) -> bool:
+        """Whether the body has a join tree, by the reduction of Graham, Yu and Özsoyoğlu.
+
+        Vertices that are in one edge only, and edges contained in others, are removed until nothing changes;
+        at most one edge remains if and only if the hypergraph is acyclic.
+        """
+        edges = list(dict.fromkeys(self.edges))
+        while len(edges) > 1:
+            shared = seen = 0
+            for edge in edges:
+                shared, seen = shared | seen & edge, seen | edge
+            reduced = list(dict.fromkeys(edge & shared for edge in edges))
+            reduced = [e for e in reduced if not any(e != f and not e & ~f for f in reduced)]
+            if reduced == edges:
+                return False
+            edges = reduced
+        return True

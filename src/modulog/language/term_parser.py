@@ -1,0 +1,177 @@
+"""Turns the texts of terms and predicates into `Term` and `Predicate`, by the prefixes and base in force.
+
+Programs repeat their terms, so `Terms` and `Predicates` are dictionaries that compute an entry at its first
+use.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from modulog.language.lexemes import resolve, unescape, unescape_local
+from modulog.language.model import Predicate, Term, Variable
+from modulog.terms.canonical import RDF, XSD, language, literal
+from modulog.terms.constant import Constant, Kind
+
+KEYWORDS = ("FILTER", "BIND")
+"""Names that no predicate can have."""
+
+STANDARD = {
+    "rdf": RDF,
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "xsd": XSD,
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+}
+"""Prefixes that need no declaration; a program may declare them anew."""
+
+WELL_KNOWN = {"foaf": "http://xmlns.com/foaf/0.1/", "dc": "http://purl.org/dc/elements/1.1/"}
+"""Prefixes that need a declaration, for which the error message suggests the IRI."""
+
+_LITERAL = re.compile(r"(\"\"\"|'''|\"|')([\s\S]*)\1(?:@([A-Za-z0-9-]+)|\s*\^\^\s*([\s\S]+))?")
+
+
+class BadTerm(Exception):
+    """A term that cannot be read. The builder, which knows its position, turns it into a ParseError."""
+
+    def __init__(self, text: str, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.text, self.message, self.hint = text, message, hint
+
+
+def in_force(declared: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The IRI of each prefix after some declarations, the standard prefixes included.
+
+    >>> in_force([("e", "http://e.org/"), ("owl", "http://e.org/owl/")])["owl"]
+    'http://e.org/owl/'
+    """
+    prefixes = dict(declared)
+    return prefixes | {name: iri for name, iri in STANDARD.items() if name not in prefixes}
+
+
+@dataclass(slots=True)
+class Scope:
+    """The prefixes declared so far, of which the last declaration of a name counts, and the base.
+
+    `query` says that the text is a query, which cannot declare prefixes; the error messages differ.
+    """
+
+    prefixes: list[tuple[str, str]]
+    base: str
+    query: bool = False
+
+    def iri(self, text: str) -> str:
+        """The IRI that `<iri>` or `prefix:local` stands for."""
+        if text[0] == "<":
+            return resolve(_unescaped(text, text[1:-1]), self.base)
+        prefix, _, local = text.partition(":")
+        for name, iri in reversed(self.prefixes):
+            if name == prefix:
+                return iri + unescape_local(local)
+        if prefix in STANDARD:
+            return STANDARD[prefix] + unescape_local(local)
+        raise BadTerm(text, f"unknown prefix `{prefix}:`", self._declare(prefix))
+
+    def _declare(self, prefix: str) -> str:
+        """The hint for an unknown prefix: the nearest known one, or how to declare it."""
+        known = list(in_force(self.prefixes))
+        near = difflib.get_close_matches(prefix, known, 1)
+        where = " in the program that is asked" if self.query else ""
+        hint = f"did you mean `{near[0]}:`? If not, declare" if near else "declare"
+        hint += f" it{where}: `@prefix {prefix}: <{WELL_KNOWN.get(prefix, 'http://…')}> .`"
+        if self.query:
+            hint += ", or write the whole IRI in angle brackets"
+        return f"{hint} (known prefixes: {', '.join(f'`{name}:`' for name in known)})"
+
+
+def full_name(name: str, prefixes: Iterable[tuple[str, str]], base: str = "") -> str:
+    """The name of a predicate with its prefix expanded; without a prefix, or with an unknown one, it stays.
+
+    >>> full_name("skos:broader", []), full_name("e:p", []), full_name("edge", [])
+    ('<http://www.w3.org/2004/02/skos/core#broader>', 'e:p', 'edge')
+    """
+    if ":" not in name or name.startswith("<"):
+        return name
+    try:
+        return f"<{Scope(list(prefixes), base).iri(name)}>"
+    except BadTerm:
+        return name
+
+
+class Terms(dict[str, Term]):
+    """A cache: the text of a term to the term. A change of prefixes or base clears it."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def __missing__(self, text: str) -> Term:
+        term = self[text] = self._read(text)
+        return term
+
+    def _read(self, text: str) -> Term:
+        first = text[0]
+        if first == "?":
+            if text == "?_":
+                raise BadTerm(
+                    text, "`?_` is not a variable", "write `_` for an anonymous variable, or name it: `?x`"
+                )
+            return Variable(text[1:])
+        if first in "\"'":
+            return self._literal(text)
+        if first in "+-.0123456789":
+            kind = "double" if "e" in text or "E" in text else "decimal" if "." in text else "integer"
+            return literal(text, XSD + kind)
+        if first == "<":
+            return Constant(Kind.IRI, self.scope.iri(text))
+        if ":" in text:
+            if text.startswith("_:"):
+                return Constant(Kind.BLANK, text[2:])
+            return Constant(Kind.IRI, self.scope.iri(text))
+        if text == "_":
+            return Variable("_")
+        return Constant(Kind.BOOLEAN if text in ("true", "false") else Kind.STRING, text)
+
+    def _literal(self, text: str) -> Constant:
+        match = _LITERAL.fullmatch(text)
+        assert match is not None  # the grammar has already recognised it
+        body = _unescaped(text, match[2])
+        if match[3]:
+            return language(body, match[3])
+        if not match[4]:
+            return Constant(Kind.STRING, body)
+        try:
+            return literal(body, self.scope.iri(match[4]))
+        except BadTerm as problem:
+            raise BadTerm(text, problem.message, problem.hint) from None
+
+
+class Predicates(dict[tuple[str, int], Predicate]):
+    """A cache: the text of a name and an arity to the predicate. A change of prefixes or base clears it."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def __missing__(self, key: tuple[str, int]) -> Predicate:
+        text, arity = key
+        if text == "_":
+            raise BadTerm(
+                text, "`_` cannot name a predicate", "a predicate is a name, `<iri>` or `prefix:name`"
+            )
+        if text in KEYWORDS:
+            raise BadTerm(text, f"`{text}` cannot name a predicate", "it has a meaning of its own in bodies")
+        name = f"<{self.scope.iri(text)}>" if text[0] == "<" or ":" in text else text
+        predicate = self[key] = Predicate(name, arity)
+        return predicate
+
+
+def _unescaped(text: str, body: str) -> str:
+    try:
+        return unescape(body)
+    except ValueError as problem:
+        hint = r"escapes are \t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX; a backslash itself is \\"
+        raise BadTerm(text, f"unknown escape `{problem}`", hint) from None

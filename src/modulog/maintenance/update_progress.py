@@ -1,0 +1,131 @@
+"""How far an update has come, so that another process can go on: what each stratum has lost and won.
+
+The change of a stratum that is done is put into its relations as it is. Of one that is not, what had left and
+what had come is where its loops begin again: over-deleting more than must go is right because rederivation
+brings it back, and what had come follows from what holds now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from modulog.engines.backend import Backend
+from modulog.engines.protocol import Engine, Failures, ModuleId, Project, Read, Relation, Rows, Table, Work
+
+
+class Step(NamedTuple):
+    """The net change of a relation."""
+
+    gone: Table
+    come: Table
+
+
+def step_of(engine: Engine, relation: Relation) -> Step | None:
+    """What the update has changed in a relation so far; None if nothing, or if its facts are not listed."""
+    if not relation.listed or not (relation.has("gone") or relation.has("come")):
+        return None
+    names = _names(relation)
+    gone, come = (engine.snapshot(Read(relation, names, version)) for version in ("gone", "come"))
+    return Step(gone, come)
+
+
+def all_of(engine: Engine, relation: Relation) -> Step | None:
+    """What a relation that began empty has, as what it won."""
+    if not relation.listed:
+        return None
+    nothing, everything = (engine.snapshot(Read(relation, _names(relation), v)) for v in ("gone", "all"))
+    return Step(nothing, everything)
+
+
+def _names(relation: Relation) -> tuple[str, ...]:
+    return tuple(f"c{j}" for j in range(relation.arity))
+
+
+def arrival(relation: Relation, rows: Table, source: ModuleId) -> Work:
+    """Work that makes rows facts of a relation, or lets them leave it."""
+    names = _names(relation)
+    return Work(relation, Project(Rows(rows), names, "keep"), source)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far a stratum has come: the change of each of its relations.
+
+    `is_done` says that this is the whole change, `is_anew` that the stratum was being computed from scratch.
+    """
+
+    steps: Sequence[Step | None]
+    is_done: bool = False
+    is_anew: bool = False
+
+    def work(self, relations: Sequence[Relation], leaving: bool, source: ModuleId) -> Iterator[Work]:
+        """What had left, or had come, as facts of relations."""
+        for relation, step in zip(relations, self.steps, strict=False):  # what modules keep comes last
+            if step is None or not relation.takes_facts:
+                continue
+            if len(rows := step.gone if leaving else step.come):
+                yield arrival(relation, rows, source)
+
+
+@runtime_checkable
+class UpdateCheckpoints(Protocol):
+    """Keeps how far an update has come."""
+
+    @property
+    def failures(self) -> Failures:
+        """What an earlier process had counted."""
+
+    def begin(self, backend: Backend) -> None:
+        """Before a backend knows other terms than those of the store: give it those that were kept."""
+
+    def found(self, stratum: int) -> Reached | None:
+        """How far an earlier process had come with a stratum."""
+
+    def reached(self, stratum: int, relations: Sequence[Relation], *, is_done: bool = False) -> None:
+        """A round of a stratum is over, or all of it (`is_done`): perhaps keep what relations lost and won."""
+
+    def reached_anew(self, stratum: int, relations: Sequence[Relation]) -> None:
+        """A round of computing a stratum from scratch is over: perhaps keep the facts of these relations.
+
+        They were empty when it began.
+        """
+
+
+class Unkept:
+    """Update checkpoints that keep nothing, so that an update which is stopped begins anew."""
+
+    failures = Failures()
+
+    def begin(self, backend: Backend) -> None:
+        pass
+
+    def found(self, stratum: int) -> Reached | None:
+        return None
+
+    def reached(self, stratum: int, relations: Sequence[Relation], *, is_done: bool = False) -> None:
+        pass
+
+    def reached_anew(self, stratum: int, relations: Sequence[Relation]) -> None:
+        pass
+
+
+UNKEPT: UpdateCheckpoints = Unkept()
+
+
+def replay(relations: Sequence[Relation], reached: Reached, engine: Engine, source: ModuleId) -> None:
+    """Let the relations change as they did when the stratum was brought up to date."""
+    for leaving in (True, False):
+        engine.run(list(reached.work(relations, leaving, source)))
+        changed = [r for r, step in zip(relations, reached.steps, strict=True) if step is not None]
+        _take(changed, leaving)
+
+
+def _take(relations: Iterable[Relation], leaving: bool) -> None:
+    relations = list(relations)
+    for relation in relations:
+        relation.derive(leaving)
+    for relation in relations:
+        relation.merge()
+        relation.rest()

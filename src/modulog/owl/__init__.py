@@ -1,0 +1,7 @@
+"""Translates ontologies (the axioms of OWL 2 RL, in RDF) to Datalog rules.
+
+`load` reads the triples of a file, `triple_graph` finds lists among them and `class_expressions` the
+expressions, `axioms` finds the axioms (OWL 2 Mapping to RDF Graphs), `translation` turns those that rules can
+express into rules, with a reason for all others, and `rules` writes a rule file. `docs/ontologies.md` says
+how each axiom is translated.
+"""

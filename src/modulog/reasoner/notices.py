@@ -1,0 +1,44 @@
+"""Gives a user the warnings about a program when its facts are known, before the first materialisation."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Collection
+from pathlib import Path
+
+from modulog.errors import ProgramWarning
+from modulog.language import program_warnings
+from modulog.language.function_names import refuse_functions
+from modulog.language.model import Program
+from modulog.wording import plural
+
+SHOWN_CODES = ("no-facts", "like-variable")
+"""The codes of the warnings that are given without asking; `Reasoner.warnings` and `modulog check` have all.
+"""
+MOST = 5
+"""The most warnings that are given: rules from an ontology name many predicates that have no facts."""
+
+_HERE = f"{Path(__file__).parents[1]}{os.sep}"
+
+
+def notice(program: Program, supplied: Collection[str]) -> None:
+    """Give Python warnings of likely mistakes in a program; an error for functions written as atoms.
+
+    `supplied` are the names of the predicates for which facts have been added or loaded.
+    """
+    refuse_functions(program, program.text, supplied)
+    found = [w for w in program_warnings.warnings(program, known=supplied) if w.code in SHOWN_CODES]
+    for warning in found[:MOST]:
+        warn_user(warning.show(), ProgramWarning)
+    if len(found) > MOST:
+        warn_user(f"{plural(len(found) - MOST, 'more warning')}: see `Reasoner.warnings`", ProgramWarning)
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Give a Python warning that points to the line of the user's program from which Modulog was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

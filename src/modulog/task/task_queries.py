@@ -1,0 +1,187 @@
+"""Answers of a reasoner on Spark: small ones come with the task, long ones in files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from operator import methodcaller
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from modulog.errors import DataError, QueryError
+from modulog.formats.files import BAD_RECORDS
+from modulog.language.model import Predicate
+from modulog.reasoner.predicate_names import view_names
+from modulog.task import worker
+from modulog.task.states import forget
+from modulog.task.task_base import TaskBase
+from modulog.task.worker import Outcome
+from modulog.terms.python_values import IRI
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class TaskAnswers(TaskBase):
+    """What a reasoner answers, as `Reasoner` does."""
+
+    def predicates(self) -> list[Predicate]:
+        """As `Reasoner.predicates` says."""
+        return self.perform(methodcaller("predicates"))
+
+    def named(self, names: Collection[str]) -> list[Predicate]:
+        """As `Reasoner.named` says."""
+        return self.perform(methodcaller("named", list(names)))
+
+    def rows(self, predicate: str | IRI | Predicate, *, limit: int | None = None) -> list[tuple[Any, ...]]:
+        """As `Reasoner.rows` says."""
+        return self.perform(methodcaller("rows", predicate, limit=limit))
+
+    def query(self, text: str, *, limit: int | None = None) -> pa.Table:
+        """As `Reasoner.query` says."""
+        return self.perform(methodcaller("query", text, limit=limit))
+
+    def count(self, text: str | IRI | Predicate) -> int:
+        """As `Reasoner.count` says."""
+        return int(self.perform(methodcaller("count", text)))
+
+    def contains(self, predicate: str | IRI | Predicate, row: Sequence[object]) -> bool:
+        """As `Reasoner.contains` says."""
+        return bool(self.perform(methodcaller("contains", predicate, row)))
+
+    def stream(self, predicate: str | IRI | Predicate) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        """As `Reasoner.stream` says: the facts go through a file."""
+        if (executors := self._spread()) is not None:
+            return executors.stream(predicate)
+        import pyarrow as pa
+
+        self._ready()
+        outcome = self._task(partial(worker.write_batches, predicate), "list facts, one task")
+        reader = pa.ipc.open_file(pa.memory_map(str(Path(outcome.folder, worker.ANSWERS))))
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
+            finally:
+                forget(Path(outcome.folder).parent)
+
+        return reader.schema, batches()
+
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        format: str = "csv",
+        predicates: Sequence[str | IRI | Predicate] | None = None,
+    ) -> dict[str, int]:
+        """As `Reasoner.export` says: a task writes beside the place, and files are moved when all are whole."""
+        place = os.fspath(folder)
+        if (executors := self._spread()) is not None:
+            return executors.export(place, format=format, predicates=predicates)
+        if not self._place.is_seen(place):
+            outcome = self._export(format, predicates)
+            parts = Path(outcome.folder, worker.PARTS)
+            self._bad_beside(parts, outcome.result)
+            self._place.put(parts, place)
+            forget(Path(outcome.folder).parent)
+            return outcome.result  # type: ignore[no-any-return]
+        with _aside(self._place.path(place)) as aside:
+            outcome = self._export(format, predicates, aside)
+            parts = aside / Path(outcome.folder).name
+            self._bad_beside(parts, outcome.result)
+            _move_all(parts, aside.parent)
+            forget(Path(outcome.folder).parent)
+        return outcome.result  # type: ignore[no-any-return]
+
+    def _export(
+        self, format: str, predicates: Sequence[str | IRI | Predicate] | None, place: Path | None = None
+    ) -> Outcome:
+        self._ready()
+        return self._task(partial(worker.export, format, predicates, place), "export, one task")
+
+    def _bad_beside(self, folder: Path, written: dict[str, int]) -> None:
+        """Put the records that were set aside where an export puts them."""
+        if self._aside:
+            self._write_bad(folder / BAD_RECORDS)
+            written[BAD_RECORDS] = sum(count for _, count in self._aside)
+
+    def bad_records(self, *, limit: int | None = None) -> pa.Table:
+        """As `Reasoner.bad_records` says."""
+        if self._executors is not None:
+            return self._executors.bad_records(limit=limit)
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        from modulog.formats.lenient import SCHEMA
+
+        if limit is not None and limit < 0:
+            raise QueryError(f"a limit is a number of rows, not {limit}")
+        tables = [pq.read_table(path, schema=SCHEMA) for path, _ in self._aside]
+        whole = pa.concat_tables([SCHEMA.empty_table(), *tables])
+        return whole if limit is None else whole.slice(0, limit)
+
+    def _write_bad(self, path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(self.bad_records(), path)
+
+    def move_bad_records(self, folder: str | os.PathLike[str]) -> int:
+        """As `Reasoner.move_bad_records` says."""
+        if self._executors is not None:
+            return self._executors.move_bad_records(folder)
+        found = sum(count for _, count in self._aside)
+        if found:
+            self._write_bad(Path(folder) / "part-0.parquet")
+            self._aside.clear()
+        return found
+
+    def dataframe(self, predicate: str | IRI | Predicate) -> Any:
+        """As `Reasoner.dataframe` says: a task writes the facts, and Spark reads them."""
+        if (executors := self._spread()) is not None:
+            return executors.dataframe(predicate)
+        return self._frames([predicate])[0]
+
+    def _frames(self, predicates: Sequence[str | IRI | Predicate]) -> list[Any]:
+        outcome = self._export("parquet", predicates)
+        return [self._place.parquet(Path(outcome.folder, worker.PARTS, name)) for name in outcome.result]
+
+    def create_views(self) -> list[str]:
+        """As `Reasoner.create_views` says."""
+        if (executors := self._spread()) is not None:
+            return executors.create_views()
+        predicates = self.predicates()
+        names = list(view_names(predicates))
+        for frame, name in zip(self._frames(predicates), names, strict=True):
+            frame.createOrReplaceTempView(name)
+        return names
+
+
+@contextmanager
+def _aside(folder: Path) -> Iterator[Path]:
+    """A folder inside one that is to get files; it is gone in the end."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        aside = folder / f".modulog-task-{uuid4().hex[:12]}"
+        aside.mkdir()
+    except OSError as error:
+        raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
+    try:
+        yield aside
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _move_all(parts: Path, folder: Path) -> None:
+    """Let whole files take their places; who runs the task must see the folder as we do."""
+    if not parts.is_dir():
+        raise DataError(f"{folder}: the executors do not see this folder of the driver")
+    for path in sorted(parts.iterdir()):
+        target = folder / path.name
+        if target.is_dir():
+            shutil.rmtree(target)
+        path.replace(target)

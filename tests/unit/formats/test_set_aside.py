@@ -1,0 +1,46 @@
+"""Bad records of every format are set aside: the good ones are facts, and nothing is lost or counted twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bad_records import ODD, Odd
+from modulog import Reasoner
+from modulog.errors import DataError
+from modulog.formats import line_blocks
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::modulog.formats.DataWarning"),
+    pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning"),
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.name)
+@pytest.mark.parametrize("block", [1 << 22, 40])
+def test_bad_records(odd: Odd, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_blocks, "BLOCK", block)
+    path = odd.write(tmp_path)
+    facts, bad, rows = odd.facts(tmp_path)
+    assert {record["line"] for record in bad} == odd.bad
+    assert all(record["file"] == str(path) and record["reason"] for record in bad)
+    texts = odd.texts()
+    if odd.is_document:
+        assert not facts and not rows and [record["text"] for record in bad] == [""]
+    elif not odd.name.endswith(".parquet"):
+        assert rows and all(r["text"] == texts[r["line"] - 1].decode(errors="replace") for r in bad)
+    else:
+        assert rows == 1 and [r["text"] for r in bad] == ['{"b":2}', '{"a":"zé","c":2.5}']
+    with Reasoner("") as strict, pytest.raises(DataError, match=odd.name):
+        strict.load(path, **odd.options)
+
+
+def test_several_documents(tmp_path: Path) -> None:
+    """A bad one takes nothing of the others with it, and leaves nothing behind."""
+    (tmp_path / "a.ttl").write_text("<http://a/s> <http://a/p> 1 .")
+    (tmp_path / "b.ttl").write_text("<http://a/s> <http://a/p> 2 .\n<http://a/s> <http://a/p> .")
+    with Reasoner("") as r:
+        r.load(tmp_path, bad="set-aside")
+        assert [row[1] for row in r.rows("<http://a/p>")] == [1]
+        assert [(b["file"], b["line"]) for b in r.bad_records().to_pylist()] == [(str(tmp_path / "b.ttl"), 2)]
