@@ -5,7 +5,7 @@ Spark that tests share what a session of users has, instead of what is quick on 
 
 Random programs and values come from one seed, which the end of a run shows; `--hypothesis-seed` gives another. The profile `quick`, that of
 `make test`, always has the same seed and few examples, so that a failure has to do with what was changed. Every other profile draws a seed anew.
-The environment variable `HYPOTHESIS_PROFILE` names the profile; `amounts.py` tells tests which one it is.
+The environment variable `HYPOTHESIS_PROFILE` names the profile; `support/amounts.py` tells tests which one it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, settings
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from amounts import LONG, PROFILE  # noqa: E402
+from support.amounts import LONG, PROFILE  # noqa: E402
 
 SLOW_STARTERS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
@@ -62,7 +62,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real data; a test that takes it is skipped where there is none."""
-    from realdata import data_folder
+    from support.realdata import data_folder
 
     folder = data_folder()
     if folder is None:

@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from cases.switches import COMPUTING, PAIRS, UPDATING, Options, few
 from modulog import Reasoner
 from modulog.errors import ModulogError
-from values import Row, predicate_of, program_of, read_csv, rows_of_python, rows_to_python
+from support.switches import COMPUTING, PAIRS, UPDATING, Options, few
+from support.values import Row, predicate_of, program_of, read_csv, rows_of_python, rows_to_python
 
 HERE = Path(__file__).parent
 FOLDERS = sorted(p.parent for p in HERE.glob("*/program.*"))

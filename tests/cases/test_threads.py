@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cases.switches import COMPUTING, MAINTENANCE, Options
 from cases.test_cases import ERRORS, FOLDERS, read
-from divided import NUMBERS, changed, divided, told, untimed
 from modulog.errors import ModulogError
-from values import program_of, rows_to_python
+from support.divided import NUMBERS, changed, divided, told, untimed
+from support.switches import COMPUTING, MAINTENANCE, Options
+from support.values import program_of, rows_to_python
 
 # Cases about empty predicates and products are warned about.
 pytestmark = pytest.mark.filterwarnings("ignore")

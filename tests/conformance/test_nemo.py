@@ -21,8 +21,8 @@ import pytest
 from modulog import Reasoner
 from modulog.errors import ModulogError
 from modulog.language.parser import parse_file
-from realdata import data_folder
-from values import of_python, turtle
+from support.realdata import data_folder
+from support.values import of_python, turtle
 
 AGGREGATES = "aggregates are not part of the language"
 EXISTENTIAL = "existential rules invent values; ours are Datalog"

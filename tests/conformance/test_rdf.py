@@ -16,7 +16,7 @@ from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python_values import constant
 from modulog.terms.turtle import term_text
-from rdf_documents import BAD, GOOD, brief
+from support.rdf_documents import BAD, GOOD, brief
 
 good = pytest.mark.parametrize(("format", "name"), [(f, name) for f, cases in GOOD.items() for name in cases])
 bad = pytest.mark.parametrize(("format", "name"), [(f, name) for f, cases in BAD.items() for name in cases])

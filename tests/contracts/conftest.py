@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts.implementations import IMPLEMENTATIONS, Numbers, engine_by_name
 from modulog.engines.protocol import Engine, Relation
+from support.implementations import IMPLEMENTATIONS, Numbers, engine_by_name
 
 
 @pytest.fixture(scope="session", params=[name for name, _ in IMPLEMENTATIONS])

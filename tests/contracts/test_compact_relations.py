@@ -14,14 +14,14 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from contracts.closure_model import KINDS, ClosureModel, closed, versions_of
-from contracts.implementations import Numbers, engine_by_name
-from contracts.relation_model import VERSIONS, Fact
-from contracts.relation_pair import Pair, rows_of
 from contracts.test_relation import UPDATES, update
 from modulog.engines.protocol import AntiJoin, Join, Project, Read, Rows, SemiJoin
 from modulog.engines.schemes import Kind, Listing, Scheme
 from modulog.errors import InternalError
+from support.closure_model import KINDS, ClosureModel, closed, versions_of
+from support.implementations import Numbers, engine_by_name
+from support.relation_model import VERSIONS, Fact
+from support.relation_pair import Pair, rows_of
 
 LIMITS = {
     "modulog.engines.local.closure_body.FEW_PAIRS": 20,

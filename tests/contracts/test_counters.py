@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.relation_pair import SMALL, WIDE, rows_of, weighted, weights_of
 from modulog.errors import InternalError
+from support.relation_pair import SMALL, WIDE, rows_of, weighted, weights_of
 
 Fact = tuple[int, ...]
 STEPS = st.lists(st.sampled_from(["adjust", "adjust", "undo", "begin", "commit", "rollback"]), max_size=25)

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from contracts.engine_model import Bag, Both, Builder, Row
-from contracts.engine_updates import fill, updated
 from modulog.engines import protocol as p
+from support.engine_model import Bag, Both, Builder, Row
+from support.engine_updates import fill, updated
 
 TINY = {
     "modulog.engines.local.layer_lookup.PIECE": 16,

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.engine_model import Row
-from contracts.engine_updates import fill, table_of
 from contracts.test_engine import SETTINGS, bag_of, closure, patched
 from modulog.engines import protocol as p
+from support.engine_model import Row
+from support.engine_updates import fill, table_of
 
 SETTINGS_OF_LEVELS = {"modulog.engines.local.versions.SMALL": 0, "modulog.engines.local.versions.RATIO": 2}
 EDGES = st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=25)

@@ -14,10 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts import module_model as model
-from contracts.module_model import Fact, Facts
-from instances import counts_of, facts_of, rows_of, transitive
-from module_programs import parsed
 from modulog.engines.protocol import Engine, Read, Relation, Version, Work
 from modulog.language.model import Predicate
 from modulog.language.parser import parse_program
@@ -29,7 +25,11 @@ from modulog.planning.assign_modules import assign_modules
 from modulog.planning.normalise import normalise
 from modulog.planning.plan import ModulePlan
 from modulog.planning.stratify import stratify
-from strategies import text
+from support import module_model as model
+from support.instances import counts_of, facts_of, rows_of, transitive
+from support.module_model import Fact, Facts
+from support.module_programs import parsed
+from support.strategies import text
 
 OUTSIDE, OWN = 0, 1
 ROUNDS = 25  # random datasets for each program

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bodies import clique, cycle, flower, petals
-from instances import rows_of
 from modulog.engines.default_joins import as_joins
 from modulog.engines.protocol import Engine, Multiway, Project, Read
+from support.bodies import clique, cycle, flower, petals
+from support.instances import rows_of
 
 SHAPES = {
     "triangle": cycle(3),

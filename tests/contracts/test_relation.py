@@ -10,9 +10,9 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.relation_model import FIXPOINT, VERSIONS, Fact
-from contracts.relation_pair import SMALL, WIDE, Pair
 from modulog.engines.local.relation import PlainRelation
+from support.relation_model import FIXPOINT, VERSIONS, Fact
+from support.relation_pair import SMALL, WIDE, Pair
 
 LIMITS = {
     "modulog.engines.local.layer_lookup.PIECE": 16,

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts.relation_model import Fact
-from contracts.relation_pair import SMALL, Pair, rows_of, weights_of
 from modulog.engines.protocol import Project, Read, Work
 from modulog.errors import InternalError
+from support.relation_model import Fact
+from support.relation_pair import SMALL, Pair, rows_of, weights_of
 
 
 @pytest.fixture

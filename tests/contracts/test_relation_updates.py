@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts.relation_model import VERSIONS, Fact
-from contracts.relation_pair import SMALL, Pair, rows_of
 from modulog.engines.protocol import Join, Project, Read, Work
 from modulog.errors import InternalError
+from support.relation_model import VERSIONS, Fact
+from support.relation_pair import SMALL, Pair, rows_of
 
 
 @pytest.fixture

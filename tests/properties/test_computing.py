@@ -9,11 +9,11 @@ import pytest
 from hypothesis import event, given, note
 from hypothesis import strategies as st
 
-import oracle
-from computing_strategies import computing_cases, expressions
 from modulog import Reasoner
-from strategies import VARIABLES, Case, Predicates, body_text, bound_in, positive, text
-from values import rows_of_python, rows_to_python
+from support import oracle
+from support.computing_strategies import computing_cases, expressions
+from support.strategies import VARIABLES, Case, Predicates, body_text, bound_in, positive, text
+from support.values import rows_of_python, rows_to_python
 
 # Random programs have empty predicates and Cartesian bodies.
 pytestmark = pytest.mark.filterwarnings("ignore")

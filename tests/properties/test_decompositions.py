@@ -9,7 +9,6 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bodies import SHAPES, clauses, estimators, generalised_width, names, random_edges, violated
 from modulog.engines.protocol import Estimate
 from modulog.joins import decompose as d
 from modulog.joins.decomposition import Decomposition
@@ -17,7 +16,8 @@ from modulog.joins.hypergraph import Hypergraph, as_set, members
 from modulog.joins.node_estimates import NodeSizes
 from modulog.language.model import Variable
 from modulog.planning.plan import Clause
-from oracle import solve, step
+from support.bodies import SHAPES, clauses, estimators, generalised_width, names, random_edges, violated
+from support.oracle import solve, step
 
 BODIES = st.one_of(clauses(SHAPES), clauses(random_edges(12, 9)))
 SMALL = st.one_of(clauses(SHAPES.filter(lambda e: len(e) <= 6)), clauses(random_edges(6, 6)))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from divided import NUMBERS, changed, divided, told, untimed
-from strategies import Case, Update, cases, text, updates
-from values import rows_to_python
+from support.divided import NUMBERS, changed, divided, told, untimed
+from support.strategies import Case, Update, cases, text, updates
+from support.values import rows_to_python
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

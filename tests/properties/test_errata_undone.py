@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from cases.switches import MAINTENANCE
 from cases.test_cases import HERE, play
-from instances import facts_of
 from modulog.engines.local.fact_levels import Layer, held
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import Run
@@ -28,6 +26,8 @@ from modulog.modules.clause import Evaluation, Prepared
 from modulog.modules.seminaive import SeminaiveModule
 from modulog.modules.symmetric_transitive import SymmetricModule
 from modulog.modules.transitive import TransitiveModule
+from support.instances import facts_of
+from support.switches import MAINTENANCE
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

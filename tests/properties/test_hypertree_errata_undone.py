@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from cases.switches import UPDATING
 from cases.test_cases import HERE, play
 from modulog.engines.protocol import Project, Version
 from modulog.joins import decompose
@@ -24,6 +23,7 @@ from modulog.modules.clause import Evaluation, Prepared
 from modulog.modules.decomposed_clause import TreeTables
 from modulog.modules.derivation_counts import Counting
 from modulog.modules.node_table import NodeTable
+from support.switches import UPDATING
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -13,10 +13,6 @@ import pytest
 from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
-import oracle
-from amounts import amount, base_seed
-from instances import closed, counts_of, facts_of, heads, transitive
-from module_programs import Story, story
 from modulog import Reasoner
 from modulog.engines.local.closure_relation import ClosureRelation
 from modulog.engines.local.counters import LocalCounters
@@ -31,8 +27,12 @@ from modulog.modules.hypertree_module import HypertreeModule
 from modulog.modules.seminaive import SeminaiveModule
 from modulog.modules.symmetric_transitive import SymmetricModule
 from modulog.modules.transitive import TransitiveModule
-from strategies import Case, Facts, Update, cases, text, updates
-from values import rows_of_python, rows_to_python
+from support import oracle
+from support.amounts import amount, base_seed
+from support.instances import closed, counts_of, facts_of, heads, transitive
+from support.module_programs import Story, story
+from support.strategies import Case, Facts, Update, cases, text, updates
+from support.values import rows_of_python, rows_to_python
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import event, given, note
 from hypothesis import strategies as st
 
-import oracle
 from modulog import Reasoner
-from strategies import Case, Facts, body_text, cases, queries, renamed, text
-from values import Row, rows_of_python, rows_to_python, turtle
+from support import oracle
+from support.strategies import Case, Facts, body_text, cases, queries, renamed, text
+from support.values import Row, rows_of_python, rows_to_python, turtle
 
 SWITCHES = {
     "modules": ["auto", "off"],

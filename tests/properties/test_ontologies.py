@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from modulog import IRI, Reasoner, rules_of
 from modulog.owl.skip_reasons import NOTHING_HOLDS, SAYS_NOTHING
-from ontologies import PREFIXES
+from support.ontologies import PREFIXES
 
 rdflib = pytest.importorskip("rdflib")
 owlrl = pytest.importorskip("owlrl")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracle
 from modulog import IRI, Reasoner
 from modulog.language.model import Predicate
 from modulog.terms.canonical import RDF
+from support import oracle
 
 TYPE = f"{RDF}type"
 NODES, CLASSES, PROPERTIES = ["u:a", "u:b"], ["u:C", "u:D"], ["u:p", "u:q"]

@@ -12,10 +12,10 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from killed import die_before
 from modulog import Pipeline
 from modulog.pipeline import checkpoint_file
 from modulog.pipeline.run import Unwatched
+from support.killed import die_before
 
 
 class Mortal(Unwatched):

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from modulog import Reasoner
-from spark.whole import all_rows
-from values import predicate_of, program_of, read_csv, rows_of_python
+from support.values import predicate_of, program_of, read_csv, rows_of_python
+from support.whole import all_rows
 
 CASES = Path(__file__).parents[1] / "cases"
 RESULTS = [f for f in sorted(CASES.iterdir()) if (f / "expected").is_dir()]

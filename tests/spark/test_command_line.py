@@ -12,7 +12,7 @@ import pytest
 from modulog import Reasoner
 from modulog.cli import app
 from modulog.store.manifest import MANIFEST
-from stores import held
+from support.stores import held
 
 RULES = """
 path(?x, ?y) :- edge(?x, ?y) .

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 
-import oracle
-from amounts import amount
-from computing_strategies import computing_cases
 from modulog import Reasoner
 from modulog.engines.protocol import Failures
 from modulog.errors import LimitReached
-from strategies import Case, text
-from values import rows_of_python, rows_to_python
+from support import oracle
+from support.amounts import amount
+from support.computing_strategies import computing_cases
+from support.strategies import Case, text
+from support.values import rows_of_python, rows_to_python
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts.relation_model import FIXPOINT, VERSIONS
-from contracts.relation_pair import SMALL, Pair
 from contracts.test_relation import update
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.terms import SparkTerms
+from support.relation_model import FIXPOINT, VERSIONS
+from support.relation_pair import SMALL, Pair
 
 STEPS = ["schedule", "schedule", "again", "round", "round", "begin", "retract", "commit", "rollback"]
 

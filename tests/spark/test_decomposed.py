@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from cyclic_programs import cyclic_story
 from modulog import Reasoner
 from modulog.engines.protocol import Expr, SemiJoin
 from modulog.engines.spark import relation
@@ -15,7 +14,8 @@ from modulog.engines.spark.engine import SparkEngine
 from modulog.joins import decompose
 from modulog.modules.tree_join import CrossNode
 from spark.test_maintenance import tell
-from spark.whole import all_rows
+from support.cyclic_programs import cyclic_story
+from support.whole import all_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contracts import test_counters, test_engine, test_engine_updates
-from contracts.engine_model import Builder
-from contracts.implementations import Numbers
-from contracts.relation_pair import SMALL
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.table import SparkTable, frame_of
 from modulog.engines.spark.terms import SparkTerms
 from modulog.terms.constant import Constant, Kind
+from support.engine_model import Builder
+from support.implementations import Numbers
+from support.relation_pair import SMALL
 
 WIDE = [0, 3, 4, 70, 800]
 NODES = st.integers(0, 4)

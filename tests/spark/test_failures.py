@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from amounts import amount
-from failed_sources import *  # noqa: F403
-from failed_sources import Made
 from modulog import Reasoner
+from support.amounts import amount
+from support.failed_sources import *  # noqa: F403
+from support.failed_sources import Made
 
 
 @pytest.fixture

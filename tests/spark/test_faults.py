@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from amounts import base_seed
 from modulog import Reasoner
 from modulog.errors import DataError
 from modulog.pipeline import checkpoint_file
@@ -24,6 +23,7 @@ from modulog.pipeline.run import STAGES
 from modulog.reasoner.persistence import kept_relations
 from modulog.store.draft import Draft
 from modulog.store.manifest import MANIFEST
+from support.amounts import base_seed
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": SOURCE, "PYSPARK_PYTHON": sys.executable}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from documents import blocks, check_python, commands
 from modulog import Pipeline, Reasoner
 from modulog.cli import app
+from support.documents import blocks, check_python, commands
 
 GUIDE = "docs/run-on-spark.md"
 

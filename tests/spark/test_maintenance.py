@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from module_programs import Story, story
 from modulog import Reasoner
 from properties.test_maintenance import as_python, truths
-from spark.whole import all_rows
-from strategies import Facts
-from values import rows_of_python, rows_to_python
+from support.module_programs import Story, story
+from support.strategies import Facts
+from support.values import rows_of_python, rows_to_python
+from support.whole import all_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

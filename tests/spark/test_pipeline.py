@@ -16,7 +16,7 @@ from modulog import IRI, Pipeline, Reasoner
 from modulog.errors import DataError
 from modulog.pipeline import Source
 from modulog.store.manifest import read_manifest
-from pipelines import (
+from support.pipelines import (
     RULES,
     Lake,
     Place,

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 
-import oracle
-from amounts import amount
 from modulog import Reasoner
-from spark.whole import all_rows
-from strategies import Case, cases, text
-from values import rows_of_python, rows_to_python
+from support import oracle
+from support.amounts import amount
+from support.strategies import Case, cases, text
+from support.values import rows_of_python, rows_to_python
+from support.whole import all_rows
 
 # Random programs have empty predicates and Cartesian bodies.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.partitions]

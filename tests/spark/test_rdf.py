@@ -13,8 +13,8 @@ from modulog import IRI, Reasoner
 from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.terms.python_values import constant
-from rdf_documents import GOOD, HEAD, RDF
-from stores import EVERY_KIND
+from support.rdf_documents import GOOD, HEAD, RDF
+from support.stores import EVERY_KIND
 
 RULES = "all(?s, ?p, ?o) :- triple(?s, ?p, ?o) . in(?o, ?g) :- quad(?s, ?p, ?o, ?g) ."
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bad_records import ODD, Odd
+from support.bad_records import ODD, Odd
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::modulog.formats.DataWarning"),

@@ -13,7 +13,7 @@ from modulog import Reasoner
 from modulog.errors import DataError
 from modulog.reasoner import reasoner
 from modulog.terms.python_values import constant
-from stores import EVERY_KIND, PATHS, forge, held
+from support.stores import EVERY_KIND, PATHS, forge, held
 
 EDGES = [("a", "b"), ("b", "c"), ("c", 1)]
 MORE = [("z", "a"), (1, "new term")]

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-import task_work
-from amounts import amount
-from module_programs import story
 from modulog import IRI, Reasoner
 from modulog.engines.registry import is_one_task
 from modulog.errors import DataError, OptionError, QueryError, WorkerLost
 from modulog.task.task_reasoner import TaskReasoner
 from properties.test_maintenance import as_python
-from strategies import text
+from support import task_work
+from support.amounts import amount
+from support.module_programs import story
+from support.strategies import text
 
 PATHS = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . end(?x) :- path(_, ?x), ~edge(?x, _) ."
 EDGES = [("a", "b"), ("b", "c"), ("b", 1)]
@@ -194,7 +194,7 @@ def test_another_attempt_does_no_harm(paths: Reasoner, monkeypatch: pytest.Monke
     monkeypatch.setattr(
         paths._place,  # type: ignore[attr-defined]
         "run",
-        lambda function, *rest: run("task_work:twice", *rest),
+        lambda function, *rest: run("support.task_work:twice", *rest),
     )
     assert paths.update(add={"edge": [("c", "d")]}).added == {"edge": 1, "end": 1, "path": 3}
     monkeypatch.undo()

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-import task_work
-from local_pipeline import check, pipeline
 from modulog import Pipeline
 from modulog.engines.backend import Room
 from modulog.engines.spark.task import place as task_places
 from modulog.errors import DataError, WorkerLost
 from modulog.pipeline import Run, Sink, Source, task_host
 from modulog.store.manifest import MANIFEST
-from pipelines import (
+from support import task_work
+from support.local_pipeline import check, pipeline
+from support.pipelines import (
     Place,
     content,
     stored,
@@ -111,7 +111,7 @@ def test_two_attempts(on_spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyP
     """The first has done everything when the second begins."""
     run_task = task_places.run_task
     monkeypatch.setattr(
-        task_places, "run_task", lambda spark, _, *rest: run_task(spark, "task_work:twice", *rest)
+        task_places, "run_task", lambda spark, _, *rest: run_task(spark, "support.task_work:twice", *rest)
     )
     on_spark()
     check(tmp_path)

@@ -15,7 +15,7 @@ from modulog.pipeline import checkpoint_file
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.update_checkpoints import UpdateCheckpoints
 from modulog.planning.passes import Switches
-from stores import held
+from support.stores import held
 
 PROGRAM = """
     leads(?x, ?y) :- e(?x, ?y), ~closed(?y) .

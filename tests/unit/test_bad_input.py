@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from bad_inputs import FACTS, GOOD, RULES, Bad, parquet
 from modulog import Reasoner
 from modulog.cli import app
 from modulog.store.file_names import CheckedFile
 from modulog.store.manifest import MANIFEST, VERSION
+from support.bad_inputs import FACTS, GOOD, RULES, Bad, parquet
 
 resource = pytest.importorskip("resource")  # Windows has no limits of this kind
 

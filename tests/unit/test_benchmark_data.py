@@ -14,7 +14,7 @@ from benchmarks.data.claros import REGIONS, claros
 from benchmarks.data.relations import THINGS, TRANSITIVE, Vocabulary
 from benchmarks.data.vlog import read_vlog, rules_file, without_equality
 from modulog import Reasoner, parse_program
-from realdata import data_folder
+from support.realdata import data_folder
 
 WORDS = Vocabulary(
     ("u:partOf", *(f"u:transitive{i}" for i in range(19))),

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from documents import ROOT, block, blocks, commands, shown_values
 from modulog import IRI, Reasoner
 from modulog.cli import app
+from support.documents import ROOT, block, blocks, commands, shown_values
 
 DOCUMENTS = [
     ROOT / "README.md",

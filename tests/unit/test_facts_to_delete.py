@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-import oracle
-from module_programs import story
 from modulog import IRI, Reasoner
 from modulog.cli import app
 from modulog.pipeline import Run
-from strategies import text
-from values import rows_to_python
+from support import oracle
+from support.module_programs import story
+from support.strategies import text
+from support.values import rows_to_python
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."
 

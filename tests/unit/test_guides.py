@@ -9,11 +9,11 @@ from unittest.mock import patch
 
 import pytest
 
-from documents import blocks, check_python, commands
 from modulog import Reasoner
 from modulog.cli import app
 from modulog.formats import DataWarning
 from modulog.modules import make_module
+from support.documents import blocks, check_python, commands
 
 GUIDES = {"load-tables": 7, "keep-up-to-date": 6, "find-out-why-slow": 3}
 """How many values each guide shows, at least."""

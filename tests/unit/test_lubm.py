@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.data import lubm
-from realdata import data_folder
+from support.realdata import data_folder
 
 
 def profile(lines: Iterable[str]) -> Counter[str]:

@@ -18,10 +18,10 @@ from modulog.engines.local import store_writer
 from modulog.errors import DataError, QueryError
 from modulog.reasoner import reasoner
 from modulog.terms.python_values import value
-from stores import EVERY_KIND, PATHS, forge, held
-from strategies import Case, cases, text
-from term_strategies import CONSTANTS
-from values import rows_to_python
+from support.stores import EVERY_KIND, PATHS, forge, held
+from support.strategies import Case, cases, text
+from support.term_strategies import CONSTANTS
+from support.values import rows_to_python
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from modulog import Reasoner
 from modulog.cli import app
 from modulog.store.manifest import MANIFEST
-from stores import forge
+from support.stores import forge
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 

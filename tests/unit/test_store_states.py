@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from amounts import amount
 from modulog import Reasoner
 from modulog.errors import DataError
 from modulog.store.locks import LOCK, READERS, lock_for_writing
 from modulog.store.manifest import MANIFEST, read_manifest
-from stores import PATHS, forge, held
+from support.amounts import amount
+from support.stores import PATHS, forge, held
 
 HERE = Path(__file__).parents[1]
 
@@ -64,7 +64,7 @@ def no_space(bytes_: int) -> Iterator[None]:
 @pytest.mark.more
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """One process writes two states in turn, and is killed before this step or that; another looks what is there."""
-    command = [sys.executable, str(HERE / "killed_writer.py"), str(tmp_path), str(amount(10, 2))]
+    command = [sys.executable, str(HERE / "support" / "killed_writer.py"), str(tmp_path), str(amount(10, 2))]
     paths = [str(HERE), str(HERE.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         command,

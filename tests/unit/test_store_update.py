@@ -14,9 +14,6 @@ from typing import Any
 
 import pytest
 
-import oracle
-from amounts import amount, base_seed
-from module_programs import story
 from modulog import Reasoner
 from modulog.cli import app
 from modulog.engines.local.body_relation import body_of
@@ -27,9 +24,12 @@ from modulog.store import compaction
 from modulog.store.draft import writing
 from modulog.store.locks import lock_for_writing
 from modulog.store.manifest import FactsFile, Manifest, StoredRelation, read_manifest
-from stores import held
-from strategies import Facts, Update, text
-from values import rows_of_python, rows_to_python
+from support import oracle
+from support.amounts import amount, base_seed
+from support.module_programs import story
+from support.stores import held
+from support.strategies import Facts, Update, text
+from support.values import rows_of_python, rows_to_python
 
 HERE = Path(__file__).parents[1]
 PATHS = """
@@ -344,7 +344,7 @@ def test_another_writer(store: Path) -> None:
 @pytest.mark.more
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """One process updates a store, and is killed before this step or that; another looks which state is there."""
-    command = [sys.executable, str(HERE / "killed_updater.py"), str(tmp_path), str(amount(30, 5))]
+    command = [sys.executable, str(HERE / "support" / "killed_updater.py"), str(tmp_path), str(amount(30, 5))]
     paths = [str(HERE), str(HERE.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=env)

@@ -10,12 +10,12 @@ from unittest.mock import patch
 
 import pytest
 
-from divided import NUMBERS, divided, told, untimed
 from modulog import Reasoner
 from modulog.engines.local import layer_lookup
 from modulog.engines.local.backend import LocalBackend
 from modulog.errors import Interrupted
 from modulog.kernels.threads import Threads, usable_cores
+from support.divided import NUMBERS, divided, told, untimed
 
 RULES = {
     "owned by the first argument": "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), e(?y, ?z) .",

@@ -9,11 +9,11 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, note
 
-import oracle
 from contracts.test_engine import SETTINGS
 from modulog import Reasoner
-from strategies import Case, cases, text
-from values import rows_of_python, rows_to_python
+from support import oracle
+from support.strategies import Case, cases, text
+from support.values import rows_of_python, rows_to_python
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

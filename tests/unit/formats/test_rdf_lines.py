@@ -16,7 +16,7 @@ from modulog.formats.rdf_lines import Stretches, split_lines, term_key
 from modulog.kernels import literals, ntriples
 from modulog.terms.canonical import RDF, XSD
 from modulog.terms.dictionary import frozen
-from realdata import data_folder
+from support.realdata import data_folder
 
 IRIS = st.one_of(
     st.builds(

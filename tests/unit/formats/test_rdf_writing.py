@@ -25,7 +25,7 @@ from modulog.language.model import Predicate
 from modulog.terms.canonical import RDF, XSD, language, literal
 from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import Dictionary, Ids
-from term_strategies import CONSTANTS, TEXTS
+from support.term_strategies import CONSTANTS, TEXTS
 
 P = Predicate("<http://e/p>", 2)
 C = Predicate("<http://e/C>", 1)

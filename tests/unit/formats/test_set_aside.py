@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bad_records import ODD, Odd
 from modulog import Reasoner
 from modulog.errors import DataError
 from modulog.formats import line_blocks
+from support.bad_records import ODD, Odd
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::modulog.formats.DataWarning"),

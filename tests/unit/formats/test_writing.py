@@ -22,7 +22,7 @@ from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import Dictionary, Ids
 from modulog.terms.python_values import IRI, TaggedLiteral, constant
 from modulog.terms.turtle import term_text
-from term_strategies import CONSTANTS, CSV_TERMS
+from support.term_strategies import CONSTANTS, CSV_TERMS
 
 
 def encode(dictionary: Dictionary, rows: list[tuple[object, ...]]) -> Ids:

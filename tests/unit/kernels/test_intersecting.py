@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bodies import clique, cycle, petals
-from contracts.implementations import Numbers
 from modulog.engines import protocol as p
 from modulog.engines.local import multiway_join
 from modulog.engines.local.engine import LocalEngine
 from modulog.joins.multiway_order import can_intersect
 from modulog.kernels import intersect, triangle_join
+from support.bodies import clique, cycle, petals
+from support.implementations import Numbers
 
 ENGINE = LocalEngine(Numbers(1_000_000))
 VALUES = [0, 1, 2, 5, 70, 1000]

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amounts import amount
 from modulog.errors import ProgramError
 from modulog.language.lexemes import quote
 from modulog.language.model import (
@@ -31,7 +30,8 @@ from modulog.language.rdfox import parse_dlog
 from modulog.language.triples import TYPE
 from modulog.terms.canonical import RDF
 from modulog.terms.constant import Constant, Kind
-from term_strategies import CONSTANTS
+from support.amounts import amount
+from support.term_strategies import CONSTANTS
 
 PREFIXES = [("", "http://d.org/"), ("p", "http://p.org/#"), ("rdf", RDF)]
 DLOG = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in PREFIXES)

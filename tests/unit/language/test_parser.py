@@ -12,7 +12,7 @@ from modulog.language.model import Atom, Comparison, Directive, Negation, Predic
 from modulog.language.parser import parse_file, parse_program, parse_query
 from modulog.language.printer import print_program
 from modulog.terms.constant import Constant, Kind
-from steps import lines_run
+from support.steps import lines_run
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 X, Y = Variable("x"), Variable("y")

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amounts import amount
 from modulog.language.model import (
     Atom,
     Call,
@@ -32,6 +31,7 @@ from modulog.language.printer import (
 )
 from modulog.terms.canonical import XSD, literal
 from modulog.terms.constant import Constant, Kind
+from support.amounts import amount
 
 NASTY = st.one_of(
     st.text(max_size=8),

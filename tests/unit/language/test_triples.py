@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amounts import amount
 from modulog import IRI, Reasoner
 from modulog.errors import QueryError, StratificationError
 from modulog.language.model import Predicate
@@ -18,6 +17,7 @@ from modulog.language.printer import print_rule
 from modulog.language.rdfox import parse_dlog
 from modulog.language.triples import TRIPLE, TYPE, bridges
 from modulog.terms.canonical import RDF
+from support.amounts import amount
 
 RDF_TYPE = f"<{RDF}type>"
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts.implementations import Numbers
-from instances import rows_of
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.protocol import Expr, Join, Read, Rows
 from modulog.modules import tree_join
 from modulog.modules.tree_join import Active, CrossNode
+from support.implementations import Numbers
+from support.instances import rows_of
 
 ENGINE = LocalEngine(Numbers(1_000_000))
 

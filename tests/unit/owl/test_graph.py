@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ontologies import ontology, statements
+from support.ontologies import ontology, statements
 
 BROKEN = {
     ":A rdfs:subClassOf [ owl:intersectionOf :B ] .": "is not a list",

@@ -11,7 +11,7 @@ import pytest
 
 from modulog import Reasoner, parse_program, rules_of
 from modulog.planning.passes import Switches, make_plan
-from realdata import data_folder
+from support.realdata import data_folder
 
 UNIVERSITY = "http://www.lehigh.edu/~zhp2/2004/0401/univ-bench.owl#"
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"

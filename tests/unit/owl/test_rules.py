@@ -11,7 +11,7 @@ from modulog import IRI, Reasoner, parse_program, rules_of
 from modulog.cli import app
 from modulog.errors import DataError
 from modulog.terms.canonical import RDF
-from ontologies import PREFIXES, ontology, statements
+from support.ontologies import PREFIXES, ontology, statements
 
 ZOO = """
     :eats rdfs:domain :Animal . :Lion rdfs:subClassOf :Animal, [ owl:onProperty :eats ; owl:someValuesFrom :Animal ] .

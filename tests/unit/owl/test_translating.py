@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from modulog.owl import skip_reasons
-from ontologies import ontology, statements
+from support.ontologies import ontology, statements
 
 TRANSLATED = {
     "subclass": (":A rdfs:subClassOf :B .", [":B(?x) :- :A(?x)"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipelines import (
+from support.pipelines import (
     Place,
     test_incremental_runs_equal_computation_from_scratch,
     test_the_table_of_changes_and_other_rules,

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from amounts import base_seed
-from killed import killed
-from local_pipeline import RULES, check, pipeline
 from modulog import Reasoner
 from modulog.pipeline import checkpoint_file
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.run import Unwatched
 from modulog.reasoner.persistence import kept_relations
 from modulog.store.manifest import read_manifest
-from stores import held
+from support.amounts import base_seed
+from support.killed import killed
+from support.local_pipeline import RULES, check, pipeline
+from support.stores import held
 
 pytestmark = pytest.mark.filterwarnings("ignore::modulog.formats.DataWarning")
 

@@ -14,9 +14,6 @@ from uuid import uuid4
 
 import pytest
 
-from amounts import base_seed
-from killed import killed
-from local_pipeline import check, pipeline, stored
 from modulog.engines.backend import Room
 from modulog.errors import DataError, WorkerLost
 from modulog.pipeline import Run, checkpoint_file, leftovers, runner, sink_folder
@@ -28,7 +25,10 @@ from modulog.store.draft import TASKS
 from modulog.store.manifest import MANIFEST, read_manifest
 from modulog.task import worker
 from modulog.task.decision import Decision
-from pipelines import content as content_of
+from support.amounts import base_seed
+from support.killed import killed
+from support.local_pipeline import check, pipeline, stored
+from support.pipelines import content as content_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::modulog.formats.DataWarning")
 

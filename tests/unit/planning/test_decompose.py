@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bodies import clique, cycle, flower, petals, violated
-from contracts.implementations import Numbers
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.protocol import Condition, Estimate, Read
 from modulog.joins.decompose import body_sizes, decompose
@@ -19,7 +17,9 @@ from modulog.language.model import Atom, Predicate, Rule, Variable
 from modulog.language.parser import parse_program
 from modulog.planning.normalise import normalise
 from modulog.planning.plan import Clause
-from steps import lines_run
+from support.bodies import clique, cycle, flower, petals, violated
+from support.implementations import Numbers
+from support.steps import lines_run
 
 
 def clause(text: str) -> Clause:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts.implementations import Numbers
 from modulog.engines import protocol as p
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.evaluate import Compiler
 from modulog.joins.describe import describe
 from modulog.joins.order import Body, Ordering, order
-from steps import lines_run
+from support.implementations import Numbers
+from support.steps import lines_run
 
 ENGINE = LocalEngine(Numbers(1_000_000))
 UNIT = ENGINE.table((), np.empty((0, 1), np.int32))

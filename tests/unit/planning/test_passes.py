@@ -10,7 +10,7 @@ from modulog.language.parser import parse_program
 from modulog.planning.merge_equivalent import collapse
 from modulog.planning.normalise import normalise
 from modulog.planning.passes import Switches, make_plan
-from steps import lines_run
+from support.steps import lines_run
 
 HERE = Path(__file__).parent
 

@@ -18,7 +18,7 @@ from modulog.terms.decode import column_field, is_turtle, to_arrow
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.encode import encode_arrow
 from modulog.terms.python_values import constant
-from term_strategies import CONSTANTS, INTEGERS
+from support.term_strategies import CONSTANTS, INTEGERS
 
 
 def terms(array: pa.Array, **options: object) -> list[Constant]:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracle_values
 from modulog.engines.protocol import Compute, Condition, Failures, Value
 from modulog.terms.canonical import XSD, language, literal
 from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.functions import FUNCTIONS
 from modulog.terms.term_functions import compute, satisfy
+from support import oracle_values
 
 NINES = "9" * 38
 OVERFLOW, DIVISION, ILL_TYPED = Failures(overflows=1), Failures(divisions_by_zero=1), Failures(ill_typed=1)

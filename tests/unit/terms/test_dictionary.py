@@ -11,7 +11,7 @@ from modulog.errors import DataError, InternalError
 from modulog.kernels.strings import same_text
 from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import MOST_TERMS, Dictionary, Texts
-from term_strategies import CONSTANTS
+from support.term_strategies import CONSTANTS
 
 
 def strings(*texts: str) -> list[Constant]:

@@ -16,7 +16,7 @@ from modulog.errors import DataError
 from modulog.terms.canonical import XSD
 from modulog.terms.constant import Constant, Kind
 from modulog.terms.python_values import IRI, BlankNode, TaggedLiteral, constant, value
-from term_strategies import CONSTANTS
+from support.term_strategies import CONSTANTS
 
 UTC = datetime.UTC
 

@@ -9,7 +9,7 @@ from modulog.errors import DataError
 from modulog.terms.canonical import XSD
 from modulog.terms.constant import Constant, Kind
 from modulog.terms.turtle import parse_term, term_text
-from term_strategies import CONSTANTS
+from support.term_strategies import CONSTANTS
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from amounts import base_seed
 from modulog import Reasoner
 from modulog.errors import DataError, LimitReached, QueryError
 from modulog.formats import DataWarning
 from modulog.language.parser import parse_program
 from modulog.planning.passes import Switches
+from support.amounts import base_seed
 
 Made = Callable[..., Reasoner]
 PATHS = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . m(?x) :- n(?x) ."

@@ -9,9 +9,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from bodies import chain, clique, cycle, flower, petals
-from module_programs import Story, grouped
-from strategies import Case, Update
+from support.bodies import chain, clique, cycle, flower, petals
+from support.module_programs import Story, grouped
+from support.strategies import Case, Update
 
 ARITY = {"e": 2, "f": 2, "g": 1, "h": 3, "p": 2, "q": 2, "r": 1, "v": 2}
 CONSTANTS = [("integer", n) for n in range(1, 6)]

@@ -12,11 +12,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from killed import killed
 from modulog import Reasoner
 from modulog.errors import DataError
 from modulog.store.manifest import read_manifest
-from stores import PATHS, held
+from support.killed import killed
+from support.stores import PATHS, held
 
 
 def reasoner(program: str, length: int) -> Reasoner:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from contracts.engine_model import Row
 from modulog.engines import protocol as p
+from support.engine_model import Row
 
 
 def table_of(engine: p.Engine, arity: int, rows: Any) -> Any:

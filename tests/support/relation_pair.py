@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from contracts.relation_model import VERSIONS, Fact, Model
 from modulog.engines.protocol import Relation
+from support.relation_model import VERSIONS, Fact, Model
 
 SMALL = list(range(4))
 WIDE = [0, 1, 2, 300, 2**16 + 1, 2**24, 2**31 - 2]

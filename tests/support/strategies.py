@@ -15,7 +15,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from values import Row, Value, turtle
+from support.values import Row, Value, turtle
 
 CONSTANTS: list[Value] = [
     ("string", "a"),

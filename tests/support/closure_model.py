@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contracts.relation_model import Fact
+from support.relation_model import Fact
 
 KINDS = ("closure", "reflexive closure", "components", "right-linear", "left-linear")
 

@@ -21,7 +21,7 @@ from modulog.errors import DataError, ModulogError, ProgramWarning
 from modulog.pipeline import Run, Sink, Source, sink_folder
 from modulog.pipeline.run import START
 from modulog.store.manifest import read_manifest
-from stores import held
+from support.stores import held
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from strategies import Case, Facts, Update, text
+from support.strategies import Case, Facts, Update, text
 
 CONSTANTS = "abcde"
 ARITY = {"e": 2, "f": 2, "u": 1, "p": 2, "q": 2, "r": 2, "n": 2, "m": 1, "t": 3, "k": 0}

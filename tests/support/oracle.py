@@ -7,7 +7,7 @@ a string. What expressions and tests mean is in `oracle_values`.
 
 from typing import Any
 
-from oracle_values import evaluate, holds
+from support.oracle_values import evaluate, holds
 
 Way = dict[str, Any]
 

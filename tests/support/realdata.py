@@ -8,6 +8,6 @@ from pathlib import Path
 
 def data_folder(*parts: str) -> Path | None:
     """A folder of real data, None where there is none: tests that need it are then skipped."""
-    root = Path(os.environ.get("MODULOG_DATA") or Path(__file__).parents[2] / "shared" / "data")
+    root = Path(os.environ.get("MODULOG_DATA") or Path(__file__).parents[3] / "shared" / "data")
     folder = root.joinpath(*parts)
     return folder if folder.is_dir() else None

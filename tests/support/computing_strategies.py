@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from strategies import (
+from support.strategies import (
     CONSTANTS,
     OPERATORS,
     VARIABLES,
@@ -20,7 +20,7 @@ from strategies import (
     rows,
     rule,
 )
-from values import Value
+from support.values import Value
 
 NUMBERS: list[Value] = [
     ("integer", 0),

@@ -11,9 +11,9 @@ import sys
 from itertools import count, pairwise
 from pathlib import Path
 
-from killed import killed
 from modulog import Reasoner
 from modulog.store.manifest import read_manifest
+from support.killed import killed
 
 PROGRAM = """
     path(?x, ?y) :- edge(?x, ?y) .

@@ -1,0 +1,1 @@
+"""What tests share: models, oracles, random programs, small worlds of files. Nothing here is a test."""
