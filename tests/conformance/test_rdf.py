@@ -12,10 +12,9 @@ import pytest
 from modulog.errors import DataError
 from modulog.formats.rdf import NO_GRAPH, read_rdf
 from modulog.formats.rdf_documents import address
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import Constant, Kind, term_text
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python_values import constant
-from modulog.terms.turtle import term_text
 from support.rdf_documents import BAD, GOOD, brief
 
 good = pytest.mark.parametrize(("format", "name"), [(f, name) for f, cases in GOOD.items() for name in cases])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from modulog import IRI, Reasoner
 from modulog.language.model import Predicate
-from modulog.terms.canonical import RDF
+from modulog.terms.constant import RDF
 from support import oracle
 
 TYPE = f"{RDF}type"

@@ -25,7 +25,7 @@ from modulog.engines.spark.key_blocks import (
     TripleBlocks,
 )
 from modulog.engines.spark.terms import SparkTerms
-from modulog.terms.canonical import RDF
+from modulog.terms.constant import RDF
 from modulog.terms.python_values import IRI, BlankNode, constant
 
 Fact = tuple[str, ...]

@@ -20,7 +20,7 @@ from modulog.errors import DataError, EngineError, EngineUnavailable
 from modulog.formats import DataWarning
 from modulog.formats.csv import read_csv
 from modulog.formats.parquet import read_parquet
-from modulog.terms.canonical import RDF, XSD
+from modulog.terms.constant import RDF, XSD
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python_values import constant
 

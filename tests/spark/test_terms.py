@@ -16,9 +16,8 @@ from modulog.engines.spark import typed_columns
 from modulog.engines.spark.compute import SparkValues
 from modulog.engines.spark.terms import Recent, SparkTerms
 from modulog.errors import InternalError
-from modulog.terms.canonical import XSD, language, literal
-from modulog.terms.constant import Constant
-from modulog.terms.decode import column_field, to_arrow
+from modulog.terms.arrow import column_field, to_arrow
+from modulog.terms.constant import XSD, Constant, language, literal
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.literal_values import compare
 from modulog.terms.python_values import IRI, BlankNode, constant

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from modulog.terms.canonical import XSD, format_double, language, literal
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import XSD, Constant, Kind, format_double, language, literal
 
 TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8"), max_size=12),

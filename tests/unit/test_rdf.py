@@ -12,7 +12,7 @@ from modulog import IRI, BlankNode, Reasoner, TaggedLiteral
 from modulog.cli import app
 from modulog.errors import DataError
 from modulog.formats import DataWarning
-from modulog.terms.canonical import RDF
+from modulog.terms.constant import RDF
 
 TURTLE = """
 @prefix e: <http://e/> .

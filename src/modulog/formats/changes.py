@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from modulog.terms.arrow import column_field, to_arrow, wrap
 from modulog.terms.constant import Kind
-from modulog.terms.decode import column_field, to_arrow, wrap
 from modulog.terms.dictionary import Dictionary, Ids
 
 SCHEMA = pa.schema([("predicate", pa.string()), ("sign", pa.int32()), ("terms", pa.list_(pa.string()))])

@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from modulog.errors import DataError
-from modulog.terms.decode import is_turtle
+from modulog.terms.arrow import encode_arrow, is_turtle
 from modulog.terms.dictionary import Dictionary, Ids
-from modulog.terms.encode import encode_arrow
 from modulog.wording import plural
 
 CHUNK = 1 << 20

@@ -24,8 +24,8 @@ from modulog.formats.columns import CHUNK, choose_columns
 from modulog.formats.headers import check_first_rows
 from modulog.formats.records import Record, count_lines_before, open_stream, records
 from modulog.kernels.csv_fields import mark_fields
+from modulog.terms.arrow import column_texts
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Texts, frozen
-from modulog.terms.encode import column_texts
 from modulog.wording import plural
 
 BLOCK = 1 << 22

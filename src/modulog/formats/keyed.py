@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from modulog.terms.arrow import text_buffers
 from modulog.terms.dictionary import Dictionary, Ids, Texts
-from modulog.terms.encode import text_buffers
 
 BATCH = 1 << 18
 """Rows of a Parquet file that are read at once."""

@@ -16,7 +16,7 @@ from modulog.formats.bad_records import BadRecord
 from modulog.formats.columns import CHUNK, choose_columns, encode_batches
 from modulog.formats.lenient import without_missing
 from modulog.formats.records import open_stream
-from modulog.terms.decode import TURTLE
+from modulog.terms.arrow import TURTLE
 from modulog.terms.dictionary import Dictionary, Ids
 
 _SPARK_NOTE = b"org.apache.spark.sql.parquet.row.metadata"

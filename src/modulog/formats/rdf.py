@@ -27,9 +27,8 @@ from modulog.formats.rdf_lines import Stretches, check_utf8, split_lines
 from modulog.formats.records import count_lines_before, open_stream
 from modulog.kernels import ntriples
 from modulog.language.model import Predicate
-from modulog.terms.canonical import RDF
-from modulog.terms.constant import Constant, Kind
-from modulog.terms.decode import distinct_ids
+from modulog.terms.arrow import distinct_ids
+from modulog.terms.constant import RDF, Constant, Kind
 from modulog.terms.dictionary import Dictionary, Ids, Texts
 
 NO_GRAPH = 2**32 - 1

@@ -23,9 +23,8 @@ from modulog.formats import DataWarning
 from modulog.formats.writing import pieces, replacing
 from modulog.kernels import ntriples
 from modulog.language.model import Predicate
-from modulog.terms.canonical import RDF, XSD
-from modulog.terms.constant import Constant, Kind
-from modulog.terms.decode import column_field, distinct_ids, to_arrow, wrap
+from modulog.terms.arrow import column_field, distinct_ids, to_arrow, wrap
+from modulog.terms.constant import RDF, XSD, Constant, Kind
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, frozen
 from modulog.wording import plural
 

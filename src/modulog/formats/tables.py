@@ -14,9 +14,8 @@ import pyarrow as pa
 from modulog.errors import DataError
 from modulog.formats.columns import CHUNK, choose_columns, encode_batches
 from modulog.formats.keyed import Keyed
-from modulog.terms.decode import wrap
+from modulog.terms.arrow import encode_arrow, encode_integers, encode_texts, wrap
 from modulog.terms.dictionary import Dictionary, Ids
-from modulog.terms.encode import encode_arrow, encode_integers, encode_texts
 from modulog.terms.python_values import constant
 from modulog.wording import plural
 

@@ -26,11 +26,9 @@ from modulog.formats.columns import CHUNK
 from modulog.formats.parquet import HOLDS
 from modulog.kernels.csv_fields import Fields, Keys, write_rows
 from modulog.kernels.strings import measure_texts
-from modulog.terms.canonical import XSD
-from modulog.terms.constant import Constant, Kind
-from modulog.terms.decode import column_field, to_arrow
+from modulog.terms.arrow import column_field, to_arrow
+from modulog.terms.constant import XSD, Constant, Kind, term_text
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, frozen
-from modulog.terms.turtle import term_text
 from modulog.wording import plural
 
 _OTHER = np.ones(256, np.bool_)

@@ -24,8 +24,7 @@ from modulog.language.model import (
     Term,
     Variable,
 )
-from modulog.terms.canonical import XSD
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import XSD, Constant, Kind
 from modulog.terms.functions import OPERATORS
 
 Prefixes = Iterable[tuple[str, str]]

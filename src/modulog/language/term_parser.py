@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from modulog.language.lexemes import resolve, unescape, unescape_local
 from modulog.language.model import Predicate, Term, Variable
-from modulog.terms.canonical import RDF, XSD, language, literal
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import RDF, XSD, Constant, Kind, language, literal
 
 KEYWORDS = ("FILTER", "BIND")
 """Names that no predicate can have."""

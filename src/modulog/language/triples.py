@@ -15,8 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from modulog.language.model import Atom, Literal, Negation, Predicate, Program, Rule, Term, Variable
-from modulog.terms.canonical import RDF
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import RDF, Constant, Kind
 
 TRIPLE = Predicate("triple", 3)
 TYPE = Predicate(f"<{RDF}type>", 2)

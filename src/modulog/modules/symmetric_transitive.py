@@ -29,7 +29,7 @@ from modulog.engines.protocol import (
 from modulog.modules.clause import Context
 from modulog.modules.module import Module
 from modulog.planning.plan import ModulePlan
-from modulog.terms.decode import unwrap
+from modulog.terms.arrow import unwrap
 
 
 class SymmetricModule(Module):

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from modulog.language.model import Atom, Rule
 from modulog.owl.vocabulary import OWL, RDFS
-from modulog.terms.canonical import RDF, XSD
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import RDF, XSD, Constant, Kind
 
 Prefixes = tuple[tuple[str, str], ...]
 

@@ -167,7 +167,7 @@ def _number(constant: Constant) -> int:
 
 
 def _shown(constant: Constant) -> str:
-    from modulog.terms.turtle import term_text
+    from modulog.terms.constant import term_text
 
     return "a node without a name" if constant.kind == Kind.BLANK else term_text(constant)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modulog.terms.canonical import RDF, XSD
+from modulog.terms.constant import RDF, XSD
 
 OWL = "http://www.w3.org/2002/07/owl#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"

@@ -1,13 +1,18 @@
-"""Comparing terms by value, as SPARQL does, over columns of ids.
+"""Comparing terms by value, as SPARQL does: single terms, and columns of ids.
 
-Atoms match identical terms; `=`, `!=`, `<`, `<=`, `>` and `>=` compare values: 1 and 1.0 are equal. Most
-pairs of numbers or points in time are decided by their nearest doubles; exact values that share their nearest
-double are compared exactly. `docs/terms.md` has the rules.
+Atoms match identical terms; `=`, `!=`, `<`, `<=`, `>` and `>=` compare values: 1 and 1.0 are equal. A value has
+a *family*, and only terms of one family can be compared. Numbers and points in time have a number each that
+orders them, strings are ordered by code points, and the other families know only equality. Most pairs of
+numbers or points in time are decided by their nearest doubles; exact values that share their nearest double
+are compared exactly. `docs/terms.md` has the rules.
 """
 
 from __future__ import annotations
 
+import datetime
 import operator as operators
+import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -15,19 +20,45 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from modulog.errors import InternalError
 from modulog.kernels import numbers, strings
-from modulog.terms import decimals
-from modulog.terms.constant import Constant, Kind
-from modulog.terms.decode import strings_array, text_array
+from modulog.terms.arrow import strings_array, text_array, unwrap
+from modulog.terms.constant import DECIMAL_DIGITS, XSD, Constant, Kind, whole_number
 from modulog.terms.dictionary import Dictionary, Ids
-from modulog.terms.families import DATE_TIME, FAMILIES, LANGUAGE, NODE, NUMBER, STRING, UNKNOWN, value_of
 
 T = TypeVar("T", bound=np.generic)
 Mask = npt.NDArray[np.bool_]
 Signs = npt.NDArray[np.int8]
 
+# Families. Those from DATE_TIME on come in pairs: without a time zone, and with one.
+NODE, NUMBER, STRING, BOOLEAN, LANGUAGE, UNKNOWN = range(6)
+DATE_TIME, DATE_TIME_ZONED, DATE, DATE_ZONED = range(6, 10)
+
+FAMILIES = {
+    Kind.STRING: STRING,
+    Kind.INTEGER: NUMBER,
+    Kind.DECIMAL: NUMBER,
+    Kind.DOUBLE: NUMBER,
+    Kind.BOOLEAN: BOOLEAN,
+    Kind.IRI: NODE,
+    Kind.BLANK: NODE,
+    Kind.LANGUAGE: LANGUAGE,
+    Kind.TYPED: UNKNOWN,
+}
+"""The family of each kind; typed literals may be numbers or points in time, which their text decides."""
+
+_ZONE = r"(Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?"
+_DATE_TIME = re.compile(
+    r"(-?(?:[1-9][0-9]{3,5}|0[0-9]{3}))-([0-9]{2})-([0-9]{2})"
+    r"T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)" + _ZONE
+)
+_DATE = re.compile(r"(-?(?:[1-9][0-9]{3,5}|0[0-9]{3}))-([0-9]{2})-([0-9]{2})" + _ZONE)
+_FLOAT = re.compile(r"-?[0-9]\.[0-9]+E-?[0-9]+|-?INF|NaN")
+_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
+_DAYS_OF_400_YEARS = 146_097
+"""The Gregorian calendar repeats after 400 years; Python's own ends at the year 9999."""
 _OPERATORS: dict[str, Any] = {
     "=": operators.eq,
     "!=": operators.ne,
@@ -39,6 +70,71 @@ _OPERATORS: dict[str, Any] = {
 _FAMILY_OF_KIND = np.full(256, UNKNOWN, np.uint8)
 _FAMILY_OF_KIND[list(FAMILIES)] = list(FAMILIES.values())
 _FOURTEEN_HOURS = 14 * 3600
+_WIDEST = pa.decimal256(2 * DECIMAL_DIGITS, DECIMAL_DIGITS)
+
+
+def value_of(constant: Constant) -> tuple[int, float | Fraction | None]:
+    """The family of a constant, and its number in this family; None if the family has no numbers.
+
+    The number is a float for a double, and exact for all others.
+
+    >>> value_of(Constant(Kind.DECIMAL, "0.1"))
+    (1, Fraction(1, 10))
+    """
+    match constant.kind:
+        case Kind.INTEGER | Kind.DECIMAL:
+            return NUMBER, Fraction(Decimal(constant.text))
+        case Kind.DOUBLE:
+            return NUMBER, float(constant.text)
+        case Kind.BOOLEAN:
+            return BOOLEAN, Fraction(constant.text == "true")
+        case Kind.TYPED:
+            return _typed_value(constant.text, constant.qualifier)
+    return FAMILIES[constant.kind], None
+
+
+def _typed_value(text: str, datatype: str) -> tuple[int, float | Fraction | None]:
+    """Family and number of a literal with a datatype; UNKNOWN if its text is not one of the datatype."""
+    if datatype == f"{XSD}dateTime" or datatype == f"{XSD}dateTimeStamp":
+        return _moment(_DATE_TIME.fullmatch(text), DATE_TIME)
+    if datatype == f"{XSD}date":
+        return _moment(_DATE.fullmatch(text), DATE)
+    if datatype == f"{XSD}float" and _FLOAT.fullmatch(text):
+        return NUMBER, float(text)
+    if (number := whole_number(text, datatype)) is not None:
+        return NUMBER, Fraction(number)
+    if datatype == f"{XSD}decimal" and _DECIMAL.fullmatch(text):
+        return NUMBER, Fraction(text)
+    return UNKNOWN, None
+
+
+def _moment(match: re.Match[str] | None, family: int) -> tuple[int, Fraction | None]:
+    """Family and number of a point in time: the seconds since the first day of the calendar.
+
+    With a time zone they count in universal time, and the family is the one after `family`.
+    """
+    if match is None:
+        return UNKNOWN, None
+    year, month, day, *rest = match.groups()
+    zone = rest[-1]
+    hour, minute, second = (
+        (int(rest[0]), int(rest[1]), Fraction(rest[2])) if len(rest) == 4 else (0, 0, Fraction(0))
+    )
+    if hour > 24 or minute > 59 or second >= 60 or (hour == 24 and (minute or second)):
+        return UNKNOWN, None
+    cycles, within = divmod(int(year), 400)
+    try:
+        days = datetime.date(within + 400, int(month), int(day)).toordinal() + cycles * _DAYS_OF_400_YEARS
+    except ValueError:
+        return UNKNOWN, None
+    offset = 0
+    if zone and zone != "Z":
+        offset = (int(zone[1:3]) * 60 + int(zone[4:])) * (-60 if zone[0] == "-" else 60)
+    seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
+    return (family + 1 if zone else family), Fraction(seconds)
+
+
+# ---- Columns of terms
 
 
 def compare(dictionary: Dictionary, operator: str, left: Ids, right: Ids) -> tuple[Mask, int]:
@@ -97,7 +193,7 @@ class Values:
         numbers.parse_numbers(keys, offsets, kinds, first, *columns, known)
         long = np.flatnonzero(~known & (kinds[new] == Kind.DECIMAL)) + first
         if long.size:  # `exact` stays false: where doubles tie, the decimals themselves are compared
-            self.doubles[long] = decimals.nearest_doubles(text_array(dictionary, long))
+            self.doubles[long] = nearest_doubles(text_array(dictionary, long))
         slow = ~known & np.isin(kinds[new], (Kind.DOUBLE, Kind.BOOLEAN, Kind.TYPED))
         places = np.flatnonzero(slow) + first
         for term, constant in zip(places.tolist(), dictionary.decode(places), strict=True):
@@ -197,7 +293,7 @@ class Values:
         kinds = self._arrays[2][pairs]
         plain = ((kinds == Kind.INTEGER) | (kinds == Kind.DECIMAL)).all(axis=0)
         signs = np.empty(pairs.shape[1], np.int8)
-        signs[plain] = decimals.order(*(self._texts(side) for side in pairs[:, plain]))
+        signs[plain] = order_numbers(*(self._texts(side) for side in pairs[:, plain]))
         others = []
         for p, q in pairs[:, ~plain].T.tolist():
             one, other = self._exactly(p), self._exactly(q)
@@ -266,3 +362,23 @@ def _at_least(array: npt.NDArray[T], used: int, size: int) -> npt.NDArray[T]:
     larger = np.empty(max(size, used + used // 2), array.dtype)
     larger[:used] = array[:used]
     return larger
+
+
+def nearest_doubles(texts: pa.Array) -> npt.NDArray[np.float64]:
+    """The double nearest to each number.
+
+    >>> nearest_doubles(pa.array(["0.1000000000000000055"])).tolist()
+    [0.1]
+    """
+    return unwrap(texts.cast(pa.float64())).astype(np.float64)
+
+
+def order_numbers(left: pa.Array, right: pa.Array) -> npt.NDArray[np.int8]:
+    """-1, 0 or 1 as the number of one text is less than, equal to or greater than that of the other.
+
+    >>> order_numbers(pa.array(["1.0", "2", "3.5"]), pa.array(["1", "2.5", "3.0"])).tolist()
+    [0, -1, 1]
+    """
+    x, y = left.cast(_WIDEST), right.cast(_WIDEST)
+    greater, less = (unwrap(found.cast(pa.int8())) for found in (pc.greater(x, y), pc.less(x, y)))
+    return (greater - less).astype(np.int8)

@@ -14,16 +14,17 @@ from decimal import Decimal
 from typing import Any
 
 from modulog.errors import DataError
-from modulog.terms.canonical import (
+from modulog.terms.constant import (
     INTEGER_MAX,
     INTEGER_MIN,
     XSD,
+    Constant,
+    Kind,
     decimal_text,
     format_double,
     language,
     literal,
 )
-from modulog.terms.constant import Constant, Kind
 
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 """Characters that no IRI has."""

@@ -22,9 +22,9 @@ from modulog.kernels import number_arithmetic as kernels
 from modulog.kernels import packing, sort
 from modulog.kernels.number_arithmetic import FINE, ILL_TYPED, INTEGER
 from modulog.terms.arithmetic import Numbers, Status, change, encode_numbers, operate, read_numbers
+from modulog.terms.arrow import encode_arrow
 from modulog.terms.constant import Constant, Kind
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, Texts
-from modulog.terms.encode import encode_arrow
 from modulog.terms.functions import NUMERIC
 from modulog.terms.literal_values import Mask, compare
 

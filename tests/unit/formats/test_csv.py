@@ -15,11 +15,9 @@ from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.formats import csv as reader
 from modulog.formats.csv import read_csv
-from modulog.terms.canonical import XSD, literal
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import XSD, Constant, Kind, literal, term_text
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python_values import IRI, constant
-from modulog.terms.turtle import term_text
 
 
 def read(path: Path, content: bytes | str, **options: object) -> list[tuple[str, ...]]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from modulog.formats.line_blocks import line_offsets
 from modulog.formats.rdf_lines import Stretches, split_lines, term_key
 from modulog.kernels import literals, ntriples
-from modulog.terms.canonical import RDF, XSD
+from modulog.terms.constant import RDF, XSD
 from modulog.terms.dictionary import frozen
 from support.realdata import data_folder
 

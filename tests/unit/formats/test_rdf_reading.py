@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from modulog.errors import DataError
 from modulog.formats import line_blocks, rdf_documents
 from modulog.formats.rdf import facts_of_triples, read_rdf
-from modulog.terms.canonical import RDF
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import RDF, Constant, Kind
 from modulog.terms.dictionary import Dictionary
 
 

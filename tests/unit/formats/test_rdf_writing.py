@@ -22,8 +22,7 @@ from modulog.formats.rdf import read_rdf
 from modulog.formats.rdf_lines import is_term
 from modulog.formats.rdf_writing import LITERAL_SUBJECT, NO_PREDICATE, NO_TERM, write_triples
 from modulog.language.model import Predicate
-from modulog.terms.canonical import RDF, XSD, language, literal
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import RDF, XSD, Constant, Kind, language, literal
 from modulog.terms.dictionary import Dictionary, Ids
 from support.term_strategies import CONSTANTS, TEXTS
 

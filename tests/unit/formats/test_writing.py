@@ -18,10 +18,9 @@ from modulog.formats import DataWarning
 from modulog.formats.csv import read_csv
 from modulog.formats.parquet import read_parquet
 from modulog.formats.writing import write_csv, write_parquet
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import Constant, Kind, term_text
 from modulog.terms.dictionary import Dictionary, Ids
 from modulog.terms.python_values import IRI, TaggedLiteral, constant
-from modulog.terms.turtle import term_text
 from support.term_strategies import CONSTANTS, CSV_TERMS
 
 

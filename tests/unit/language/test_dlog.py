@@ -28,8 +28,7 @@ from modulog.language.parser import parse_file, parse_program
 from modulog.language.printer import print_predicate, print_program, print_term
 from modulog.language.rdfox import parse_dlog
 from modulog.language.triples import TYPE
-from modulog.terms.canonical import RDF
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import RDF, Constant, Kind
 from support.amounts import amount
 from support.term_strategies import CONSTANTS
 

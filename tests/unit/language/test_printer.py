@@ -29,8 +29,7 @@ from modulog.language.printer import (
     print_rule,
     print_term,
 )
-from modulog.terms.canonical import XSD, literal
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import XSD, Constant, Kind, literal
 from support.amounts import amount
 
 NASTY = st.one_of(

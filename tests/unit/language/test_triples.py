@@ -16,7 +16,7 @@ from modulog.language.parser import parse_program
 from modulog.language.printer import print_rule
 from modulog.language.rdfox import parse_dlog
 from modulog.language.triples import TRIPLE, TYPE, bridges
-from modulog.terms.canonical import RDF
+from modulog.terms.constant import RDF
 from support.amounts import amount
 
 RDF_TYPE = f"<{RDF}type>"

@@ -10,7 +10,7 @@ import pytest
 from modulog import IRI, Reasoner, parse_program, rules_of
 from modulog.cli import app
 from modulog.errors import DataError
-from modulog.terms.canonical import RDF
+from modulog.terms.constant import RDF
 from support.ontologies import PREFIXES, ontology, statements
 
 ZOO = """

@@ -12,11 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.errors import DataError
-from modulog.terms.canonical import XSD, literal
-from modulog.terms.constant import Constant, Kind
-from modulog.terms.decode import column_field, is_turtle, to_arrow
+from modulog.terms.arrow import column_field, encode_arrow, is_turtle, to_arrow
+from modulog.terms.constant import XSD, Constant, Kind, literal
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.encode import encode_arrow
 from modulog.terms.python_values import constant
 from support.term_strategies import CONSTANTS, INTEGERS
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from modulog.kernels.number_arithmetic import DIVISION, FINE, OVERFLOW
 from modulog.terms import arithmetic
+from modulog.terms.arithmetic import combine_decimals, decimal_texts, read_decimals, scale_decimals
+from modulog.terms.arrow import join_texts, strings_array
 from modulog.terms.constant import Constant, Kind
-from modulog.terms.decimals import canonical_texts, nearest_doubles, operate, order, read, scaled
-from modulog.terms.decode import join_texts, strings_array
 from modulog.terms.dictionary import Dictionary
-from modulog.terms.literal_values import compare
+from modulog.terms.literal_values import compare, nearest_doubles, order_numbers
 
 OPERATORS = {"+": add, "-": sub, "*": mul, "/": truediv}
 NINES = 10**38 - 1
@@ -65,9 +65,11 @@ PAIRS = st.lists(st.tuples(numbers(), numbers()), min_size=1, max_size=20)
 def test_operators(pairs: list[tuple[Fraction, Fraction]], operator: str) -> None:
     pairs = [(x, y or Fraction(1)) for x, y in pairs]
     expected = [rounded(OPERATORS[operator](x, y)) for x, y in pairs]
-    values, fits = operate(operator, read(column([x for x, _ in pairs])), read(column([y for _, y in pairs])))
+    values, fits = combine_decimals(
+        operator, read_decimals(column([x for x, _ in pairs])), read_decimals(column([y for _, y in pairs]))
+    )
     assert fits.tolist() == [number is not None for number in expected]
-    assert canonical_texts(values[fits]) == [text(number) for number in expected if number is not None]
+    assert decimal_texts(values[fits]) == [text(number) for number in expected if number is not None]
 
 
 @given(PAIRS, st.sampled_from(list(OPERATORS)))
@@ -125,7 +127,7 @@ def test_comparisons(pairs: list[tuple[Fraction, Fraction]], operator: str) -> N
     ]
     holds, failed = compare(dictionary, operator, left, right)
     assert (holds.tolist(), failed) == ([getattr(x, test)(y) for x, y in pairs], 0)
-    signs = order(column([x for x, _ in pairs]), column([y for _, y in pairs]))
+    signs = order_numbers(column([x for x, _ in pairs]), column([y for _, y in pairs]))
     assert signs.tolist() == [(x > y) - (x < y) for x, y in pairs]
 
 
@@ -137,4 +139,6 @@ def test_nearest_doubles(values: list[Fraction]) -> None:
 @pytest.mark.parametrize("scale", [0, 1, 18, 38])
 def test_scaled_integers(scale: int) -> None:
     integers = np.array([0, 1, -1, 2**63 - 1, -(2**63)])
-    assert scaled(integers, np.full(5, scale)).tolist() == [Decimal(int(i)).scaleb(-scale) for i in integers]
+    assert scale_decimals(integers, np.full(5, scale)).tolist() == [
+        Decimal(int(i)).scaleb(-scale) for i in integers
+    ]

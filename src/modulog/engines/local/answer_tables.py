@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from modulog.engines.protocol import Table
-from modulog.terms.decode import column_field, to_arrow, unwrap
+from modulog.terms.arrow import column_field, to_arrow, unwrap
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python_values import value
 

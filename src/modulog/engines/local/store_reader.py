@@ -22,9 +22,8 @@ from modulog.errors import DataError
 from modulog.kernels.types import Words
 from modulog.store.manifest import FactsFile, StoredRelation
 from modulog.store.store import Store
-from modulog.terms.decode import unwrap
+from modulog.terms.arrow import text_buffers, unwrap
 from modulog.terms.dictionary import Bytes, Dictionary, Offsets
-from modulog.terms.encode import text_buffers
 
 BATCH = 1 << 17  # facts
 

@@ -30,7 +30,7 @@ from modulog.store.compaction import staying
 from modulog.store.draft import Draft
 from modulog.store.manifest import FactsFile, StoredRelation, TermsFile
 from modulog.store.store import Store
-from modulog.terms.decode import wrap
+from modulog.terms.arrow import wrap
 from modulog.terms.dictionary import Dictionary
 
 FACTS = 1 << 22  # facts in a file, so that several threads write and read a large relation

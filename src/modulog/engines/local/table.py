@@ -29,7 +29,7 @@ class LocalTable:
     def batches(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        from modulog.terms.decode import wrap
+        from modulog.terms.arrow import wrap
 
         arrays = [wrap(column) for column in self.ids]
         names = list(self.columns)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from modulog.engines.spark.key_blocks import PENDING, Batches, by_bucket, partition
 from modulog.engines.spark.term_keys import string_array
-from modulog.terms.decode import wrap
+from modulog.terms.arrow import wrap
 from modulog.terms.dictionary import Dictionary, Ids, Texts
 
 TERM, PLACES = 0, 1

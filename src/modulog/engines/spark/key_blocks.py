@@ -21,7 +21,7 @@ from modulog.engines.backend import VIEWS
 from modulog.engines.spark.term_keys import read_keys, string_array, text_buffers
 from modulog.formats.rdf import NO_GRAPH, facts_of_triples, types_of_triples
 from modulog.language.triples import TYPE
-from modulog.terms.decode import unwrap, wrap
+from modulog.terms.arrow import unwrap, wrap
 from modulog.terms.dictionary import Dictionary, Ids, Texts
 
 SCHEMA = "chunk long, name string, arity int, size long, bucket int, numbers binary, data binary, ends binary"

@@ -16,10 +16,9 @@ import pyarrow.compute as pc
 from modulog.engines.protocol import Compute, Condition, Failures, Value
 from modulog.errors import DataError
 from modulog.kernels import ntriples
+from modulog.terms.arrow import Typing, column_field, encode_arrow, to_arrow, wrap
 from modulog.terms.constant import Kind
-from modulog.terms.decode import column_field, to_arrow, wrap
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, Texts, frozen
-from modulog.terms.encode import Typing, encode_arrow
 from modulog.terms.term_functions import compute, satisfy
 
 _ALL_KINDS = frozenset(Kind)

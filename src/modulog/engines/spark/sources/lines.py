@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from modulog.engines.spark.errors import bad_record, register, shown_path, translated
 from modulog.engines.spark.sources.model import Bad, Source, shown_file
 from modulog.engines.spark.sources.parsing import LineParser
-from modulog.terms.decode import unwrap, wrap
+from modulog.terms.arrow import unwrap, wrap
 
 _FILE, _BLOCK = "_metadata.file_path", "_metadata.file_block_start"
 _BAD_BLOCKS = "file string, block long, row long, text string, reason string"

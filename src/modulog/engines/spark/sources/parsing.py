@@ -20,10 +20,9 @@ from modulog.formats.bad_records import NOT_UTF8, OPEN_QUOTE, wrong_width
 from modulog.formats.json_lines import JsonColumns
 from modulog.formats.rdf_lines import Stretches, check_utf8, split_lines
 from modulog.kernels import csv_fields, ntriples
+from modulog.terms.arrow import column_texts, wrap
 from modulog.terms.constant import Kind
-from modulog.terms.decode import wrap
 from modulog.terms.dictionary import Bytes, Dictionary, frozen
-from modulog.terms.encode import column_texts
 
 Problems = list[tuple[int, str]]
 """Rows of a batch, counted from 0, and what is wrong with them."""

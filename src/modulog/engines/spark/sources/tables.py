@@ -21,7 +21,7 @@ from modulog.errors import DataError
 from modulog.formats.bad_records import MISSING
 from modulog.formats.columns import choose_columns
 from modulog.formats.parquet import HOLDS
-from modulog.terms.decode import TURTLE as ARROW_TURTLE
+from modulog.terms.arrow import TURTLE as ARROW_TURTLE
 
 _FILE, _ROW = "_metadata.file_path", "_metadata.row_index"
 

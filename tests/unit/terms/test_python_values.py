@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 
 from modulog.errors import DataError
-from modulog.terms.canonical import XSD
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import XSD, Constant, Kind
 from modulog.terms.python_values import IRI, BlankNode, TaggedLiteral, constant, value
 from support.term_strategies import CONSTANTS
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.engines.protocol import Compute, Condition, Failures, Value
-from modulog.terms.canonical import XSD, language, literal
-from modulog.terms.constant import Constant, Kind
+from modulog.terms.constant import XSD, Constant, Kind, language, literal
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.functions import FUNCTIONS
 from modulog.terms.term_functions import compute, satisfy

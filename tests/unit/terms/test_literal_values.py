@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.errors import InternalError
-from modulog.terms.canonical import XSD, literal
-from modulog.terms.constant import Constant
+from modulog.terms.constant import XSD, Constant, literal
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.literal_values import compare
 from modulog.terms.python_values import IRI, BlankNode, TaggedLiteral, constant
