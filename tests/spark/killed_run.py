@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from modulog import Pipeline
-from modulog.pipeline import checkpoint_file
+from modulog.pipeline import checkpoints
 from modulog.pipeline.run import Unwatched
 from support.killed import die_before
 
@@ -38,5 +38,5 @@ class Mortal(Unwatched):
 
 if __name__ == "__main__":
     file = Path(sys.argv[1])
-    checkpoint_file.SHARE = 0  # commit when it is due, whatever it costs
+    checkpoints.SHARE = 0  # commit when it is due, whatever it costs
     Pipeline.from_file(file).run(watch=Mortal(file.parent, sys.argv[2], int(sys.argv[3])))

@@ -17,7 +17,7 @@ import pytest
 
 from modulog import Reasoner
 from modulog.errors import DataError
-from modulog.pipeline import checkpoint_file
+from modulog.pipeline import checkpoints
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.run import STAGES
 from modulog.reasoner.persistence import kept_relations
@@ -124,7 +124,7 @@ def take_up(
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commit as often as is asked for, whatever that costs."""
-    monkeypatch.setattr(checkpoint_file, "SHARE", 0)
+    monkeypatch.setattr(checkpoints, "SHARE", 0)
 
 
 @pytest.mark.long

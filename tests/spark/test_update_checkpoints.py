@@ -11,7 +11,7 @@ import pytest
 
 from modulog import Reasoner
 from modulog.engines.protocol import Failures
-from modulog.pipeline import checkpoint_file
+from modulog.pipeline import checkpoints
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.update_checkpoints import UpdateCheckpoints
 from modulog.planning.passes import Switches
@@ -81,7 +81,7 @@ def change(given: dict[str, list[tuple[Any, ...]]], seed: int) -> dict[str, Any]
 @pytest.fixture(autouse=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commit as often as is asked for, whatever that costs."""
-    monkeypatch.setattr(checkpoint_file, "SHARE", 0)
+    monkeypatch.setattr(checkpoints, "SHARE", 0)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import pytest
 from modulog import Pipeline, Reasoner
 from modulog.engines.protocol import Failures
 from modulog.errors import DataError, ModulogError, ProgramWarning
-from modulog.pipeline import Run, Sink, Source, sink_folder
+from modulog.pipeline import Run, Sink, Source, sinks
 from modulog.pipeline.run import START
 from modulog.store.manifest import read_manifest
 from support.stores import held
@@ -300,7 +300,7 @@ def test_what_goes_wrong_leaves_everything_as_it_was(
     def full(*_: object, **__: object) -> None:
         raise DataError("no space left")
 
-    monkeypatch.setattr(sink_folder, "move_parts", full)
+    monkeypatch.setattr(sinks, "move_parts", full)
     with pytest.raises(DataError, match="no space"):
         lake.run()
     monkeypatch.undo()

@@ -9,7 +9,7 @@ from time import sleep
 from typing import Any
 
 from modulog import Reasoner
-from modulog.pipeline import checkpoint_file, task_log
+from modulog.pipeline import checkpoints, in_task
 from modulog.pipeline.in_task import RunRequest
 from modulog.pipeline.run import Unwatched
 from modulog.task.worker import Outcome
@@ -63,8 +63,8 @@ class MortalRequest(RunRequest):
     """A run whose worker is killed in a round, after it has kept what it could."""
 
     def perform(self, outcome: Outcome) -> None:
-        checkpoint_file.SHARE = 0
-        task_log.Unwatched = Mortal  # type: ignore[misc]
+        checkpoints.SHARE = 0
+        in_task.Unwatched = Mortal  # type: ignore[misc]
         super().perform(outcome)
 
 

@@ -19,10 +19,17 @@ from modulog.language.printer import print_predicate
 from modulog.language.safety import errors_of
 from modulog.language.term_parser import full_name
 from modulog.language.triples import VIEWS, TripleViews
-from modulog.pipeline.config import AVAILABLE_NOW, PREDICATE, Configuration, Sink, Source
-from modulog.pipeline.config_schema import KEYS, SINK_KEYS, SOURCE_KEYS
-from modulog.pipeline.sniff import peek
-from modulog.pipeline.source_files import is_here, local_files
+from modulog.pipeline.config import (
+    AVAILABLE_NOW,
+    KEYS,
+    PREDICATE,
+    SINK_KEYS,
+    SOURCE_KEYS,
+    Configuration,
+    Sink,
+    Source,
+)
+from modulog.pipeline.source_files import is_here, local_files, peek
 from modulog.reasoner.persistence import store_path
 from modulog.store.draft import check_target
 from modulog.store.manifest import MANIFEST

@@ -15,14 +15,14 @@ from modulog.formats.format import SINKS
 from modulog.pipeline.config import Configuration, EngineKind, Sink, Source
 from modulog.pipeline.pending_updates import read_files
 from modulog.pipeline.run_state import Files, StreamState
-from modulog.pipeline.sink_folder import write_folder
+from modulog.pipeline.sinks import write_folder
 from modulog.pipeline.source_files import AT_ONCE, checksum, local_files
 
 if TYPE_CHECKING:
     from modulog.language.model import Predicate
-    from modulog.pipeline.checkpoint_file import Committed
+    from modulog.pipeline.checkpoints import Committed
     from modulog.pipeline.log import RunLog
-    from modulog.pipeline.streams import Stream
+    from modulog.pipeline.spark_host import Stream
     from modulog.pipeline.survey import Work
     from modulog.reasoner.facts_in import Given
     from modulog.reasoner.reasoner import Reasoner

@@ -1,17 +1,24 @@
-"""The run of a pipeline inside a task of Spark: the local engine, and everything that it writes in the folder of the attempt.
+"""The run of a pipeline inside a task of Spark: the local engine, and everything that it writes in the folder
+of the attempt.
 
-The attempt has a store of its own, which begins as that of the run, by links. What a run writes beside its store, net changes and bad records, lies there, too, and so do parts of sinks. The driver takes
-all that from the attempt that answers: two attempts never write the same file.
+An attempt has a store of its own, which begins as that of the run, by links. What a run writes beside its
+store, net changes and bad records, lies there, too, and so do parts of sinks, the log of the run and
+checkpoints. The driver takes all that from the attempt that answers: two attempts never write the same file,
+and an area of checkpoints that is taken over stays as it is.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import resource
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import chdir
+from contextlib import chdir, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from modulog.engines.backend import FactFile
 from modulog.errors import ModulogError
@@ -21,25 +28,96 @@ from modulog.formats.folders import Folder, LocalFolder
 from modulog.formats.format import SINKS as SINK_FORMATS
 from modulog.language.model import Predicate
 from modulog.pipeline import pending_updates
-from modulog.pipeline.checkpoints import Checkpoints
+from modulog.pipeline.checkpoints import STATE, Checkpoints
 from modulog.pipeline.config import EngineKind, Role, Sink, Source
 from modulog.pipeline.host import LocalHost
-from modulog.pipeline.leftovers import take_checkpoint
+from modulog.pipeline.log import RunLog
+from modulog.pipeline.run import Unwatched
 from modulog.pipeline.run_account import Account
 from modulog.pipeline.run_state import State, StreamState
 from modulog.pipeline.runner import Counts, Runner, told
 from modulog.pipeline.survey import Work
-from modulog.pipeline.task_log import OWN_STORE, TaskLog
 from modulog.store.draft import CHECKPOINT
 from modulog.store.locks import RUN_LOCK
 from modulog.task.descriptions import Description, renamed
 from modulog.task.states import State as Stored
-from modulog.task.states import link_state
+from modulog.task.states import link_file, link_state
+from modulog.task.task_progress import NAME
 from modulog.task.worker import Outcome, forget_reasoners
 
 if TYPE_CHECKING:
     from modulog.reasoner.facts_in import Given
     from modulog.reasoner.reasoner import Reasoner
+
+OWN_STORE = "store"
+"""The store that an attempt writes, in its folder."""
+
+
+class TaskLog(RunLog):
+    """The log that a task writes; every line says how much memory the task has taken so far."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / NAME, Unwatched())
+        self.write("task")
+
+    def write(self, event: str, **values: Any) -> None:
+        """As `RunLog.write`."""
+        super().write(event, peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, **values)
+
+
+_LEFT = "left-"
+_TRIES = 5
+"""How often an area is looked at that changes meanwhile."""
+
+
+def take_checkpoint(tasks: Path, area: Path) -> None:
+    """Let an area begin with the newest checkpoint that lies in the folder of tasks of a store; if there is none, with nothing."""
+    for _ in range(_TRIES):
+        newest = _newest(tasks)
+        if newest is None:
+            return
+        try:
+            _link_area(newest.parent, area)
+            return
+        except (OSError, ValueError, KeyError, TypeError):  # its attempt is at work, and has removed a file
+            shutil.rmtree(area, ignore_errors=True)
+
+
+def _newest(tasks: Path) -> Path | None:
+    """The newest state that was committed."""
+    found = {}
+    patterns = (f"{_LEFT}*/{STATE}", f"*/tasks/*/*/{OWN_STORE}/{CHECKPOINT}/{STATE}")
+    for path in (path for pattern in patterns for path in tasks.glob(pattern)):
+        with suppress(OSError):
+            found[path] = path.stat().st_mtime_ns
+    return max(found, key=found.__getitem__, default=None)
+
+
+def _link_area(source: Path, area: Path) -> None:
+    """Give the files of a state second names in another area, and the state a copy."""
+    sealed = (source / STATE).read_bytes()
+    files = json.loads(json.loads(sealed)["content"])["files"]
+    for folder, names in files.items():
+        for name in names:
+            link_file(source / folder / name, area / folder / name)
+    area.mkdir(parents=True, exist_ok=True)
+    (area / STATE).write_bytes(sealed)
+    times = (source / STATE).stat()
+    os.utime(area / STATE, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def keep_checkpoint(tasks: Path) -> None:
+    """Remove everything from the folder of tasks of a store but the newest checkpoint, for the next run."""
+    newest, kept = _newest(tasks), tasks / f"{_LEFT}{uuid4().hex}"
+    if newest is not None:
+        with suppress(OSError):
+            newest.parent.rename(kept)
+    for path in tasks.glob("*"):
+        if path != kept:
+            shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        tasks.rmdir()  # if nothing is left
+
 
 SINKS = "sinks"
 

@@ -12,10 +12,10 @@ from modulog.engines.backend import FactFile
 from modulog.errors import DataError
 from modulog.formats.format import TRIPLES
 from modulog.language.model import Predicate
-from modulog.pipeline.changed_sources import Survey
 from modulog.pipeline.check import Checked
 from modulog.pipeline.config import Configuration, Role, Source
 from modulog.pipeline.run_state import Files, SourceState, State, StreamState
+from modulog.pipeline.survey import Survey
 
 if TYPE_CHECKING:
     from modulog.reasoner.facts_in import Given

@@ -15,7 +15,7 @@ from modulog.engines.protocol import Failures
 from modulog.evaluation.statistics import RoundStatistics, Statistics
 from modulog.maintenance.update_statistics import UpdateStatistics
 from modulog.pipeline.run import Run, Watch
-from modulog.pipeline.run_mode import Way
+from modulog.pipeline.run_state import Way
 
 if TYPE_CHECKING:
     from modulog.maintenance.net_change import Change

@@ -25,10 +25,9 @@ from modulog.pipeline.log import RunLog, recorded
 from modulog.pipeline.pending_updates import Step
 from modulog.pipeline.run import Run, Watch
 from modulog.pipeline.run_account import Account
-from modulog.pipeline.run_mode import way_of
-from modulog.pipeline.run_state import SourceState, State, StreamState
+from modulog.pipeline.run_state import SourceState, State, StreamState, way_of
 from modulog.pipeline.sinks import write_sink
-from modulog.pipeline.streams import Stream, file_stream
+from modulog.pipeline.spark_host import Stream, file_stream
 from modulog.pipeline.survey import Work, checksums_ahead, survey_on
 from modulog.pipeline.update_checkpoints import UpdateCheckpoints
 from modulog.planning.passes import Switches

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,18 +17,16 @@ from modulog.engines.backend import Columns
 from modulog.errors import WorkerLost
 from modulog.formats.folders import LocalFolder
 from modulog.language.term_parser import full_name
-from modulog.pipeline.in_task import Batch, Done, Made, RunRequest
-from modulog.pipeline.leftovers import keep_checkpoint
+from modulog.pipeline.in_task import OWN_STORE, Batch, Done, Made, RunRequest, keep_checkpoint
 from modulog.pipeline.log import RunLog
 from modulog.pipeline.pending_updates import file_options
+from modulog.pipeline.run import TASK
 from modulog.pipeline.run_account import Account
 from modulog.pipeline.run_state import State, StreamState
 from modulog.pipeline.runner import Counts, all_streams
-from modulog.pipeline.sink_folder import bring_parts
-from modulog.pipeline.spark_host import SparkHost
-from modulog.pipeline.streams import Stream
+from modulog.pipeline.sinks import bring_parts
+from modulog.pipeline.spark_host import SparkHost, Stream
 from modulog.pipeline.survey import Work
-from modulog.pipeline.task_log import OWN_STORE, Replay
 from modulog.reasoner.facts_in import predicate_name
 from modulog.store.draft import BAD, CHANGES, CHECKPOINT, STREAMS, TASKS, check_target
 from modulog.store.manifest import Manifest
@@ -38,6 +36,7 @@ from modulog.task.descriptions import Description, GivenFacts, GivenFiles
 from modulog.task.fetching import Fetching
 from modulog.task.states import State as Stored
 from modulog.task.states import forget, home_of, publish
+from modulog.task.task_progress import Tail
 
 
 class TaskRun:
@@ -171,6 +170,54 @@ class TaskRun:
 def _notes(state: State) -> Any:
     """A state as a manifest has it."""
     return json.loads(json.dumps(state.to_notes()))
+
+
+class Replay:
+    """Repeats in a log, and to who watches it, what the attempts at a task write; until the first line there is a stage for the start of the task.
+
+    Of several attempts the one that has begun last is told. Where a task speaks of its own store, a folder in that of its attempt, it means the store of the run.
+    """
+
+    def __init__(self, log: RunLog, attempts: Path, store: Path) -> None:
+        self._log, self._tail, self._store = log, Tail(attempts), store
+        self._attempt: Path | None = None
+        self._open: list[AbstractContextManager[None]] = [log.stage(TASK)]
+        self._open[0].__enter__()
+        self.peak = 0
+
+    def look(self) -> None:
+        """Repeat what has been written since the last time."""
+        for attempt, text in self._tail.lines():
+            line = json.loads(text.replace(str(attempt / OWN_STORE), str(self._store)))
+            if line["event"] == "task":
+                self.close(None if self._attempt is None else _Told())
+                self._attempt = attempt
+            if attempt == self._attempt:
+                self._tell(line)
+
+    def _tell(self, line: dict[str, Any]) -> None:
+        self.peak = max(self.peak, line.pop("peak"))
+        if line["event"] == "task":
+            return
+        entered = self._log.repeat(line)
+        if entered is not None:
+            entered.__enter__()
+            self._open.append(entered)
+        elif line["event"] in ("done", "failed"):
+            self._leave(_Told() if line["event"] == "failed" else None)
+
+    def _leave(self, error: BaseException | None) -> None:
+        with suppress(_Told if error is None else type(error)):
+            self._open.pop().__exit__(None if error is None else type(error), error, None)
+
+    def close(self, error: BaseException | None = None) -> None:
+        """Leave the stages that are open, with an error if there was one."""
+        while self._open:
+            self._leave(error)
+
+
+class _Told(Exception):
+    """A stage has failed, and why was written down."""
 
 
 class _Describing:

@@ -14,7 +14,7 @@ from modulog.engines.protocol import Failures, Relation, Table
 from modulog.errors import NotSupported
 from modulog.kernels.compile_time import working_time
 from modulog.maintenance.update_progress import Reached, Step, all_of, step_of
-from modulog.pipeline.checkpoint_file import ROUNDS, Committed
+from modulog.pipeline.checkpoints import ROUNDS, Committed
 
 FIRST = 0.2  # seconds that the first commit is thought to take
 

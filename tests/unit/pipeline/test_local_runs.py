@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from modulog import Reasoner
-from modulog.pipeline import checkpoint_file
+from modulog.pipeline import checkpoints
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.run import Unwatched
 from modulog.reasoner.persistence import kept_relations
@@ -63,7 +63,7 @@ class Plug:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commit as often as is asked for, whatever that costs."""
-    monkeypatch.setattr(checkpoint_file, "SHARE", 0)
+    monkeypatch.setattr(checkpoints, "SHARE", 0)
 
 
 def fill(r: Reasoner) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog.pipeline.toml_lines import lines_of
+from modulog.pipeline.config_file import lines_of
 
 TEXT = '''\
 # [[source]] in a comment

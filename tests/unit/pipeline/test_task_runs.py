@@ -16,11 +16,10 @@ import pytest
 
 from modulog.engines.backend import Room
 from modulog.errors import DataError, WorkerLost
-from modulog.pipeline import Run, checkpoint_file, leftovers, runner, sink_folder
+from modulog.pipeline import Run, checkpoints, in_task, runner, sinks
 from modulog.pipeline.host import LocalHost
-from modulog.pipeline.in_task import TaskHost
+from modulog.pipeline.in_task import OWN_STORE, TaskHost
 from modulog.pipeline.run import TASK, Unwatched
-from modulog.pipeline.task_log import OWN_STORE
 from modulog.store.draft import TASKS
 from modulog.store.manifest import MANIFEST, read_manifest
 from modulog.task import worker
@@ -113,7 +112,7 @@ def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workers:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commit as often as is asked for, whatever that costs."""
-    monkeypatch.setattr(checkpoint_file, "SHARE", 0)
+    monkeypatch.setattr(checkpoints, "SHARE", 0)
 
 
 def whole(folder: Path) -> None:
@@ -158,7 +157,7 @@ def test_killed_while_sinks_are_written(
 
 def test_an_area_that_changes_while_it_is_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An attempt that is still at work may remove files of an older state: the newer one is taken, or none."""
-    tasks, link = tmp_path / "tasks", leftovers.link_file
+    tasks, link = tmp_path / "tasks", in_task.link_file
     for number in (1, 2):
         area = tasks / "task-1" / "tasks" / "000001" / f"attempt-{number}" / OWN_STORE / "checkpoint"
         (area / "facts").mkdir(parents=True)
@@ -175,14 +174,14 @@ def test_an_area_that_changes_while_it_is_taken_over(tmp_path: Path, monkeypatch
             raise FileNotFoundError(source)
         link(source, target)
 
-    monkeypatch.setattr(leftovers, "link_file", late)
-    leftovers.take_checkpoint(tasks, tmp_path / "mine")
+    monkeypatch.setattr(in_task, "link_file", late)
+    in_task.take_checkpoint(tasks, tmp_path / "mine")
     assert "attempt-2" in str(gone[0]) and (tmp_path / "mine" / "facts" / "0.parquet").read_text() == "1"
-    leftovers.keep_checkpoint(tasks)
+    in_task.keep_checkpoint(tasks)
     (kept,) = tasks.iterdir()
     assert sorted(content_of(kept)) == ["facts/0.parquet", "state.json"]
     monkeypatch.undo()
-    leftovers.take_checkpoint(tasks, tmp_path / "next")
+    in_task.take_checkpoint(tasks, tmp_path / "next")
     assert content_of(tmp_path / "next") == content_of(kept)
 
 
@@ -219,7 +218,7 @@ class Mortal(Unwatched):
 def test_the_next_run_goes_on(workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Finished strata and rounds are kept, and bad records, too; other sources begin anew."""
     with monkeypatch.context() as patch:
-        patch.setattr("modulog.pipeline.task_log.Unwatched", Mortal)
+        patch.setattr("modulog.pipeline.in_task.Unwatched", Mortal)
         for _ in range(2):  # the second dies in a round that is none for it any more
             with pytest.raises(WorkerLost):
                 workers.run()
@@ -228,7 +227,7 @@ def test_the_next_run_goes_on(workers: Workers, tmp_path: Path, monkeypatch: pyt
     assert run.set_aside == 1 and not run.read
     whole(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("modulog.pipeline.task_log.Unwatched", Mortal)
+        patch.setattr("modulog.pipeline.in_task.Unwatched", Mortal)
         with pytest.raises(WorkerLost):
             workers.run(full=True)
     assert not workers.run(6, full=True).resumed
@@ -303,7 +302,7 @@ def test_a_failure_after_the_task(workers: Workers, tmp_path: Path, monkeypatch:
         raise DataError("no space left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(sink_folder, "move_parts", full)
+        patch.setattr(sinks, "move_parts", full)
         with pytest.raises(DataError, match="no space"):
             workers.run()
     assert stored(tmp_path)["path"] and not content_of(tmp_path / "out")
