@@ -23,9 +23,17 @@ MODULES = {
 }
 
 LAYERS = [
-    {"errors", "version", "wording", "formats.format"},
+    {"errors", "version", "wording", "formats.format", "formats.fact_file"},
     {"kernels"},
     {"closures"},
+    {
+        "algebra",
+        "engines.table",
+        "engines.relation",
+        "engines.schemes",
+        "engines.values",
+        "engines.engine",
+    },
     {"terms"},
     {"language"},
     {"planning", "joins", "store"},
@@ -40,9 +48,6 @@ LAYERS = [
     {"__main__", "cli"},
 ]
 """From the bottom to the top; the public names of the package belong to the top, where the command line uses them."""
-
-FOR_ALL = ("modulog.engines.protocol", "modulog.engines.schemes", "modulog.engines.backend")
-"""Data and signatures that every layer may name."""
 
 ONLY_IN = {
     "numba": ("modulog.kernels",),
@@ -93,9 +98,7 @@ def test_layers(module: str) -> None:
     wrong = [
         f"{MODULES[module].name}:{line} imports {name}"
         for line, name in imports(module)
-        if within(name, "modulog")
-        and not any(within(name, p) for p in FOR_ALL)
-        and layer(name) > layer(module)
+        if within(name, "modulog") and layer(name) > layer(module)
     ]
     assert not wrong
 

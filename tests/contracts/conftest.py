@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modulog.engines.protocol import Engine, Relation
+from modulog.engines.engine import Engine
+from modulog.engines.relation import Relation
 from support.implementations import IMPLEMENTATIONS, Numbers, engine_by_name
 
 

@@ -15,7 +15,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from contracts.test_relation import UPDATES, update
-from modulog.engines.protocol import AntiJoin, Join, Project, Read, Rows, SemiJoin
+from modulog.algebra.expressions import AntiJoin, Join, Project, Read, Rows, SemiJoin
 from modulog.engines.schemes import Kind, Listing, Scheme
 from modulog.errors import InternalError
 from support.closure_model import KINDS, ClosureModel, closed, versions_of

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from modulog.engines import protocol as p
+from modulog.algebra import expressions as p
+from modulog.engines.engine import Engine, Work
 from support.engine_model import Bag, Both, Builder, Row
 from support.engine_updates import fill, updated
 
@@ -185,7 +186,7 @@ def test_a_relation_joined_with_itself_while_it_is_scanned(make_engine: Any) -> 
         ids = np.ascontiguousarray(np.array(rows, np.int32).T)
         source.schedule(engine.table(("a", "b"), ids), 1)
         source.derive()
-        engine.run([p.Work(relation, p.Project(p.Read(source, ("x", "y"), "delta"), ("x", "y"), "keep"), 1)])
+        engine.run([Work(relation, p.Project(p.Read(source, ("x", "y"), "delta"), ("x", "y"), "keep"), 1)])
         source.merge()
         relation.merge()
         relation.derive()
@@ -214,7 +215,7 @@ def test_a_round_schedules_what_is_new(make_engine: Any, seed: int, depth: int, 
             args = tuple(build.random.choices(choices, k=arity))
             places = {v: j for j, v in enumerate(both.variables)}
             new |= {tuple(row[places[a]] if isinstance(a, str) else a for a in args) for row in both.bag}
-            work.append(p.Work(relation, p.Project(both.expr, args, "keep"), source))
+            work.append(Work(relation, p.Project(both.expr, args, "keep"), source))
         build.engine.run(work)
         assert relation.derive() == len(new - facts)
         names = tuple(f"x{j}" for j in range(arity))
@@ -248,9 +249,9 @@ def test_a_closure_by_rounds(make_engine: Any, edges: set[Row], linear: bool) ->
     if not linear:
         rules.append(p.Join(p.Read(path, ("x", "y"), "old"), p.Read(path, ("y", "z"), "delta"), ("x", "z")))
     heads = [p.Project(rule, ("x", "z"), "keep") for rule in rules]
-    engine.run([p.Work(path, p.Project(p.Read(edge, ("x", "y"), "old"), ("x", "y"), "keep"), 0)])
+    engine.run([Work(path, p.Project(p.Read(edge, ("x", "y"), "old"), ("x", "y"), "keep"), 0)])
     while path.derive():
-        engine.run([p.Work(path, head, 1) for head in heads])
+        engine.run([Work(path, head, 1) for head in heads])
         path.merge()
     assert bag_of(path.scan(("x", "y"), "all"), ("x", "y")) == Counter(closure(edges))
 
@@ -263,7 +264,7 @@ def many(seed: int, rows: int, ids: int, arity: int) -> Any:
     return np.ascontiguousarray(generator.integers(0, ids, (arity, rows), np.int32))
 
 
-def loaded(engine: p.Engine, ids: Any, name: str = "r") -> Any:
+def loaded(engine: Engine, ids: Any, name: str = "r") -> Any:
     relation = engine.relation(name, len(ids))
     relation.schedule(engine.table(tuple(f"c{j}" for j in range(len(ids))), ids), 0)
     relation.derive()
@@ -317,7 +318,7 @@ def test_a_large_join(make_engine: Any, ids: int) -> None:
         assert engine.count(p.Project(expr, ("x", "z"), "set")) == len(expected)
         assert bag_of(engine.evaluate(p.Project(expr, ("x", "z"), "sum")), ("x", "z")) == expected
         head = engine.relation("head", 2)
-        engine.run([p.Work(head, p.Project(expr, ("z", "x"), "keep"), 1)])
+        engine.run([Work(head, p.Project(expr, ("z", "x"), "keep"), 1)])
         assert head.derive() == len(expected)
         assert set(bag_of(head.scan(("z", "x"), "delta"), ("x", "z"))) == set(expected)
 
@@ -329,7 +330,7 @@ def test_a_derived_relation_of_many_facts_joins_with_itself(make_engine: Any) ->
     facts = unique_rows(columns)
     source, relation = loaded(engine, columns), engine.relation("derived", 2)
     assert facts.shape[1] > 400_000
-    engine.run([p.Work(relation, p.Project(p.Read(source, ("x", "y")), ("y", "x"), "keep"), 1)])
+    engine.run([Work(relation, p.Project(p.Read(source, ("x", "y")), ("y", "x"), "keep"), 1)])
     relation.derive()
     relation.merge()
     relation.rest()
@@ -356,5 +357,5 @@ def test_a_product_comes_in_bounded_chunks(make_engine: Any) -> None:
     assert sum(len(table) for table in engine.evaluate(product, 10)) == 10
 
 
-def test_closing(make_engine: Callable[..., p.Engine]) -> None:
+def test_closing(make_engine: Callable[..., Engine]) -> None:
     make_engine().close()

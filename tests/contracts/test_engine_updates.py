@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.test_engine import SETTINGS, bag_of, closure, patched
-from modulog.engines import protocol as p
+from modulog.algebra import expressions as p
+from modulog.engines.engine import Work
 from support.engine_model import Row
 from support.engine_updates import fill, table_of
 
@@ -35,15 +36,15 @@ class Closure:
         self.edge.merge()
         self.rounds(self.copy("old"), self.step("delta", "old"), leaving=False)
 
-    def copy(self, version: Any) -> list[p.Work]:
+    def copy(self, version: Any) -> list[Work]:
         read = p.Read(self.edge, ("x", "y"), version)
-        return [p.Work(self.path, p.Project(read, ("x", "y"), "keep"), 0)]
+        return [Work(self.path, p.Project(read, ("x", "y"), "keep"), 0)]
 
-    def step(self, path: Any, edge: Any) -> list[p.Work]:
+    def step(self, path: Any, edge: Any) -> list[Work]:
         join = p.Join(p.Read(self.path, ("x", "y"), path), p.Read(self.edge, ("y", "z"), edge), ("x", "z"))
-        return [p.Work(self.path, p.Project(join, ("x", "z"), "keep"), 1)]
+        return [Work(self.path, p.Project(join, ("x", "z"), "keep"), 1)]
 
-    def rounds(self, first: list[p.Work], then: list[p.Work], leaving: bool) -> None:
+    def rounds(self, first: list[Work], then: list[Work], leaving: bool) -> None:
         self.engine.run(first)
         while self.path.derive(leaving):
             self.engine.run(then)
@@ -141,9 +142,7 @@ def test_facts_that_are_known_to_be_there(
     if gone:
         relation.retract(table_of(engine, 2, gone))
     project = [p.Project(p.Rows(table_of(engine, 2, rows)), ("c0", "c1"), "keep") for rows in (known, other)]
-    engine.run(
-        [p.Work(relation, project[0], 1, there=True), p.Work(relation, project[1], 2)][: 1 + bool(other)]
-    )
+    engine.run([Work(relation, project[0], 1, there=True), Work(relation, project[1], 2)][: 1 + bool(other)])
     relation.derive(leaving=True)
     found = bag_of(relation.scan(("x", "y"), "delta"), ("x", "y"))
     assert found == Counter((known | other) & (facts - gone))

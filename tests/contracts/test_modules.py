@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modulog.engines.protocol import Engine, Read, Relation, Version, Work
+from modulog.algebra.expressions import Read
+from modulog.engines.engine import Engine, Work
+from modulog.engines.relation import Relation, Version
 from modulog.language.model import Predicate
 from modulog.language.parser import parse_program
 from modulog.modules.exact_closure import ExactClosure

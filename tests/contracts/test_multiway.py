@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modulog.engines.default_joins import as_joins
-from modulog.engines.protocol import Engine, Multiway, Project, Read
+from modulog.algebra.default_joins import as_joins
+from modulog.algebra.expressions import Multiway, Project, Read
+from modulog.engines.engine import Engine
 from support.bodies import clique, cycle, flower, petals
 from support.instances import rows_of
 

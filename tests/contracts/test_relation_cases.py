@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modulog.engines.protocol import Project, Read, Work
+from modulog.algebra.expressions import Project, Read
+from modulog.engines.engine import Work
 from modulog.errors import InternalError
 from support.relation_model import Fact
 from support.relation_pair import SMALL, Pair, rows_of, weights_of

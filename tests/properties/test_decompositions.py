@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog.engines.protocol import Estimate
+from modulog.engines.relation import Estimate
 from modulog.joins import decompose as d
 from modulog.joins.decomposition import Decomposition
 from modulog.joins.hypergraph import Hypergraph, as_set, members

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from cases.test_cases import HERE, play
+from modulog.algebra.expressions import Expr, Join, Project, Read, SemiJoin
+from modulog.engines.engine import Work
 from modulog.engines.local.fact_levels import Layer, held
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import Run
 from modulog.engines.local.versions import Versions
-from modulog.engines.protocol import Expr, Join, Project, Read, SemiJoin, Version, Work
+from modulog.engines.relation import Version
 from modulog.joins.order import order
 from modulog.kernels import packing, sort
 from modulog.maintenance.maintained_stratum import MaintainedStratum

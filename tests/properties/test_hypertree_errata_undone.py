@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from cases.test_cases import HERE, play
-from modulog.engines.protocol import Project, Version
+from modulog.algebra.expressions import Project
+from modulog.engines.relation import Version
 from modulog.joins import decompose
 from modulog.joins.decompose import Choice, Search
 from modulog.joins.decomposition import HypertreeNode

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 
 from modulog import Reasoner
-from modulog.engines.protocol import Failures
+from modulog.engines.values import Failures
 from modulog.errors import LimitReached
 from support import oracle
 from support.amounts import amount

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from modulog import Reasoner
-from modulog.engines.protocol import Expr, SemiJoin
+from modulog.algebra.expressions import Expr, SemiJoin
 from modulog.engines.spark import relation
 from modulog.engines.spark.engine import SparkEngine
 from modulog.joins import decompose

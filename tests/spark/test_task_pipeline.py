@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from modulog import Pipeline
-from modulog.engines.backend import Room
+from modulog.engines.room import Room
 from modulog.engines.spark.task import place as task_places
 from modulog.errors import DataError, WorkerLost
 from modulog.pipeline import Run, Sink, Source, task_host

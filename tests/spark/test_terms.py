@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from modulog.engines.protocol import Condition, Failures
+from modulog.algebra.expressions import Condition
 from modulog.engines.spark import typed_columns
 from modulog.engines.spark.compute import SparkValues
 from modulog.engines.spark.terms import Recent, SparkTerms
+from modulog.engines.values import Failures
 from modulog.errors import InternalError
 from modulog.terms.arrow import column_field, to_arrow
 from modulog.terms.constant import XSD, Constant, language, literal

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from modulog import Reasoner
-from modulog.engines.protocol import Failures
+from modulog.engines.values import Failures
 from modulog.pipeline import checkpoints
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.update_checkpoints import UpdateCheckpoints

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from modulog.engines.protocol import Estimate
+from modulog.engines.relation import Estimate
 from modulog.joins.decomposition import Decomposition
 from modulog.language.model import Atom, Comparison, Predicate, Rule, Variable
 from modulog.planning.plan import Clause

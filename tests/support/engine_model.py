@@ -11,7 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from modulog.engines import protocol as p
+from modulog.algebra import expressions as p
+from modulog.engines.engine import Engine
 
 Row = tuple[int, ...]
 Bag = Counter[Row]
@@ -54,7 +55,7 @@ class Builder:
     """Random expressions over relations with known facts."""
 
     def __init__(
-        self, engine: p.Engine, relations: list[tuple[Any, set[Row]]], seed: int, ids: list[int]
+        self, engine: Engine, relations: list[tuple[Any, set[Row]]], seed: int, ids: list[int]
     ) -> None:
         self.engine, self.relations, self.random, self.ids = engine, relations, random.Random(seed), ids
         self.names = ["x", "y", "z", "w"]

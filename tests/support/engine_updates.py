@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from modulog.engines import protocol as p
+from modulog.engines.engine import Engine
 from support.engine_model import Row
 
 
-def table_of(engine: p.Engine, arity: int, rows: Any) -> Any:
+def table_of(engine: Engine, arity: int, rows: Any) -> Any:
     """A table of rows of ids."""
     ids = np.array(list(rows), np.int32).reshape(len(rows), arity).T
     return engine.table(tuple(f"c{j}" for j in range(arity)), np.ascontiguousarray(ids))
 
 
-def fill(engine: p.Engine, arity: int, facts: Any, parts: int = 1) -> Any:
+def fill(engine: Engine, arity: int, facts: Any, parts: int = 1) -> Any:
     """A relation with facts that came in parts, the last of them still in delta."""
     relation = engine.relation(f"r{arity}", arity)
     every = list(facts)
@@ -28,7 +28,7 @@ def fill(engine: p.Engine, arity: int, facts: Any, parts: int = 1) -> Any:
     return relation
 
 
-def updated(engine: p.Engine, arity: int, facts: set[Row], parts: int = 1) -> Any:
+def updated(engine: Engine, arity: int, facts: set[Row], parts: int = 1) -> Any:
     """A relation whose facts are what updates have left: others were there, some came late, some are about to leave."""
     choose = random.Random(len(facts) * 7 + parts)
     others = {tuple(choose.choices(range(6), k=arity)) for _ in range(2 * len(facts))} - facts

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from modulog.engines.engine import Engine
 from modulog.engines.local.engine import LocalEngine
-from modulog.engines.protocol import Engine
 from modulog.engines.schemes import PLAIN
 from modulog.kernels.threads import Threads
 from support.amounts import LONG

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from modulog import Pipeline, Reasoner
-from modulog.engines.protocol import Failures
+from modulog.engines.values import Failures
 from modulog.errors import DataError, ModulogError, ProgramWarning
 from modulog.pipeline import Run, Sink, Source, sinks
 from modulog.pipeline.run import START

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from modulog.engines.protocol import Relation
+from modulog.engines.relation import Relation
 from support.relation_model import VERSIONS, Fact, Model
 
 SMALL = list(range(4))

@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from modulog import Reasoner
+from modulog.algebra.expressions import Join, Project, Rows
 from modulog.cli.app import app
-from modulog.engines.protocol import Join, Project, Rows, Work
+from modulog.engines.engine import Work
 from modulog.modules import decomposed_clause, hypertree_module
 
 PETALS = "h(?s, ?t) :- " + ", ".join(f"r(?s, ?x{i}), r(?x{i}, ?t)" for i in range(4)) + " ."

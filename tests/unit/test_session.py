@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from modulog import IRI, Reasoner, parse_program
-from modulog.engines.protocol import Failures
+from modulog.engines.values import Failures
 from modulog.errors import (
     DataError,
     EngineUnavailable,

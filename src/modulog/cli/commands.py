@@ -15,7 +15,7 @@ from modulog.wording import plural
 
 if TYPE_CHECKING:
     from modulog.cli.progress_line import Progress
-    from modulog.engines.backend import FactFile
+    from modulog.formats.fact_file import FactFile
     from modulog.language.diagnostics import Diagnostic
     from modulog.language.model import Program
     from modulog.maintenance.net_change import Change
@@ -127,12 +127,12 @@ def _known(program: Program, files: Sequence[tuple[str | None, FactFile]]) -> se
 
     A file of triples may have facts of any predicate named by an IRI, and of `triple` and `rdf:type`.
     """
-    from modulog.engines.backend import VIEWS
     from modulog.formats.format import TRIPLES
+    from modulog.language.triples import VIEWS_BY_NAME
 
     known = {name or file.predicate for name, file in files}
     if any(name is None and file.format in TRIPLES for name, file in files):
-        known |= {p.name for p in program.predicates() if p.name.startswith("<")} | VIEWS.keys()
+        known |= {p.name for p in program.predicates() if p.name.startswith("<")} | VIEWS_BY_NAME.keys()
     return known
 
 

@@ -13,7 +13,7 @@ from modulog.errors import DataError
 
 if TYPE_CHECKING:
     from modulog.cli.progress_line import Progress
-    from modulog.engines.backend import Bad
+    from modulog.formats.fact_file import Bad
     from modulog.reasoner.facts_in import Given
     from modulog.reasoner.reasoner import Reasoner
 

@@ -9,8 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from modulog.engines.backend import Backend, FactFile
+from modulog.engines.backend import Backend
 from modulog.errors import EngineUnavailable, OptionError
+from modulog.formats.fact_file import FactFile
 from modulog.wording import did_you_mean
 
 ENGINES = ("local", "spark")

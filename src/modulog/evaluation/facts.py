@@ -14,9 +14,10 @@ from typing import Protocol
 
 import numpy as np
 
-from modulog.engines.capabilities import Viewing
-from modulog.engines.protocol import Engine, Memory, Relation, Table
+from modulog.engines.engine import Engine
+from modulog.engines.relation import Memory, Relation, Viewing
 from modulog.engines.schemes import PLAIN
+from modulog.engines.table import Table
 from modulog.language.model import Predicate
 from modulog.modules.clause import Occurrence, Prepared
 from modulog.planning.plan import Link, Plan

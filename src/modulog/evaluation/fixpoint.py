@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from modulog.engines.backend import Backend
-from modulog.engines.protocol import Engine, Failures
+from modulog.engines.engine import Engine
+from modulog.engines.values import Failures
 from modulog.errors import Interrupted, stopped
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.observers import LoopObserver, Observers, RoundRecorder, ValueLimits

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from modulog.engines.protocol import Engine, Work
+from modulog.engines.engine import Engine, Work
 from modulog.errors import LimitReached
 from modulog.evaluation.statistics import RoundStatistics, RuleStatistics
 from modulog.kernels.compile_time import working_time

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from modulog.engines.protocol import Failures, Memory, Work
+from modulog.engines.engine import Work
+from modulog.engines.relation import Memory
+from modulog.engines.values import Failures
 from modulog.wording import plural
 
 

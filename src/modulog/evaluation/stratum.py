@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
-from modulog.engines.capabilities import Viewing
-from modulog.engines.protocol import ModuleId, Relation, Work
+from modulog.engines.engine import Work
+from modulog.engines.relation import ModuleId, Relation, Viewing
 from modulog.evaluation.facts import Facts
 from modulog.language.model import Predicate
 from modulog.modules.clause import Evaluation, Prepared, prepare

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from modulog.engines.protocol import Relation, Work
+from modulog.engines.engine import Work
+from modulog.engines.relation import Relation
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.observers import LoopObserver
 from modulog.evaluation.statistics import StratumStatistics

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from modulog.engines.backend import VIEWS as ALL_VIEWS
+from modulog.algebra.expressions import AntiJoin, Argument, Expr, Project, Read, Rows
 from modulog.engines.backend import Backend
-from modulog.engines.protocol import EXPLICIT, AntiJoin, Argument, Expr, Project, Read, Relation, Rows, Table
+from modulog.engines.relation import EXPLICIT, Relation
+from modulog.engines.table import Table
 from modulog.evaluation.facts import Tables, merge_scheduled
 from modulog.language.model import Predicate
 from modulog.language.triples import (
@@ -21,6 +22,7 @@ from modulog.language.triples import (
     TYPE,
     TYPE_TERM,
     VIEWS,
+    VIEWS_BY_NAME,
     TripleViews,
     is_class,
     is_property,
@@ -57,7 +59,7 @@ class Forms:
         kind = self._backend.identify(TYPE_TERM)
         all_types = name == TYPE.name
         rest = {p: list(t) for p, t in given.items() if p.name != name and not (all_types and is_class(p))}
-        for view in rest.keys() & set(ALL_VIEWS.values()):
+        for view in rest.keys() & set(VIEWS_BY_NAME.values()):
             columns = ("s", "o") if view == TYPE else ("s", "p", "o", "g")[: view.arity]
             facts: Expr = Read(self._distinct(view, rest[view]), columns)
             if view != TYPE:

@@ -24,9 +24,9 @@ from pathlib import Path, PurePath
 from typing import Protocol
 from urllib.parse import quote, unquote, urlsplit
 
-from modulog.engines.backend import FactFile
 from modulog.errors import DataError
 from modulog.formats import DataWarning
+from modulog.formats.fact_file import FactFile
 from modulog.formats.format import EXTENSIONS, RDF_EXTENSIONS, enumerated, unknown_format
 
 BAD_RECORDS = "_bad_records.parquet"

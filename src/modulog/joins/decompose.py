@@ -25,7 +25,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf
 
-from modulog.engines.protocol import Argument, Estimate
+from modulog.algebra.expressions import Argument
+from modulog.engines.relation import Estimate
 from modulog.joins.decomposition import Decomposition, HypertreeNode
 from modulog.joins.estimates import Sizes, read_sizes
 from modulog.joins.hypergraph import Hypergraph, as_set, members

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from modulog.engines.protocol import Table
+from modulog.engines.table import Table
 from modulog.joins.decompose import refusal
 from modulog.joins.decomposition import Decomposition, HypertreeNode
 from modulog.joins.hypergraph import Hypergraph, as_set

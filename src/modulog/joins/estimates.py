@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf, prod
 
-from modulog.engines.protocol import Argument, Estimate
+from modulog.algebra.expressions import Argument
+from modulog.engines.relation import Estimate
 
 Sizes = tuple[float, Mapping[str, float]]
 """The number of rows of a read, and the number of distinct values of each of its variables."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from math import prod
 
-from modulog.engines.protocol import Multiway, Read
+from modulog.algebra.expressions import Multiway, Read
 from modulog.joins.estimates import Sizes, join_rows, read_sizes
 from modulog.joins.hypergraph import Hypergraph, as_set
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from modulog.engines.protocol import (
+from modulog.algebra.expressions import (
     AntiJoin,
     Compute,
     Condition,
@@ -25,9 +25,9 @@ from modulog.engines.protocol import (
     Read,
     Rows,
     SemiJoin,
-    Table,
     Where,
 )
+from modulog.engines.table import Table
 from modulog.joins.estimates import Sizes, join_rows, read_sizes
 from modulog.joins.multiway_order import cheapest_multiway
 

@@ -20,6 +20,8 @@ from modulog.terms.constant import RDF, Constant, Kind
 TRIPLE = Predicate("triple", 3)
 TYPE = Predicate(f"<{RDF}type>", 2)
 VIEWS = (TRIPLE, TYPE)
+VIEWS_BY_NAME = {view.name: view for view in (TRIPLE, Predicate("quad", 4), TYPE)}
+"""What sees every triple, every triple of a named graph with the name of the graph, and every class."""
 
 TYPE_TERM = Constant(Kind.IRI, RDF + "type")
 _S, _P, _O = Variable("s"), Variable("p"), Variable("o")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from modulog.engines.protocol import Relation, Version, Work
+from modulog.engines.engine import Work
+from modulog.engines.relation import Relation, Version
 from modulog.evaluation.observers import LoopObserver, Observers, RoundRecorder, ValueLimits
 from modulog.evaluation.stratum import NONRECURSIVE, LiveStratum
 from modulog.maintenance.maintained_stratum import MaintainedStratum, UpdateRun

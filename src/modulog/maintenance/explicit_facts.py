@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from modulog.engines.protocol import EXPLICIT, AntiJoin, Engine, Project, Read, Relation, Work
+from modulog.algebra.expressions import AntiJoin, Project, Read
+from modulog.engines.engine import Engine, Work
+from modulog.engines.relation import EXPLICIT, Relation
 from modulog.evaluation.facts import Facts, Tables, merge_scheduled
 from modulog.language.model import Atom, Predicate, Variable
 from modulog.language.triples import TripleViews

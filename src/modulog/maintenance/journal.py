@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modulog.engines.protocol import Engine, Relation
+from modulog.engines.engine import Engine
+from modulog.engines.relation import Relation
 from modulog.maintenance.update_progress import Step, step_of
 
 SHARE = 2  # a relation that has changed by half is better written as a whole

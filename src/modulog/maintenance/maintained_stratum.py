@@ -13,7 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from modulog.engines.protocol import AntiJoin, Project, Read, Relation, Work
+from modulog.algebra.expressions import AntiJoin, Project, Read
+from modulog.engines.engine import Work
+from modulog.engines.relation import Relation
 from modulog.evaluation.fixpoint import fixpoint
 from modulog.evaluation.observers import EachRound, Observers, RoundRecorder
 from modulog.evaluation.stratum import NONRECURSIVE, LiveStratum, live_stratum

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from modulog.engines.backend import Backend, Signed
-from modulog.engines.protocol import Condition, Expr, Extend, Project, Rows, Table, Where
+from modulog.algebra.expressions import Condition, Expr, Extend, Project, Rows, Where
+from modulog.engines.backend import NO_FRAMES, Backend, Signed
+from modulog.engines.table import Table
+from modulog.errors import NotSupported
 from modulog.language.model import Atom, Predicate
 from modulog.language.triples import (
     TRIPLE,
@@ -86,7 +88,10 @@ class Change:
 
         The columns are predicate, sign (1 has come, -1 has gone) and terms, in Turtle form.
         """
-        return self._backend.signed_dataframe(self._signed())
+        frames = self._backend.frames
+        if frames is None:
+            raise NotSupported(NO_FRAMES)
+        return frames.signed_dataframe(self._signed())
 
     def write(self, folder: str | os.PathLike[str]) -> None:
         """Write the change as Parquet into a new folder of this machine; possible until the next update.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from modulog.engines.protocol import Relation
+from modulog.engines.relation import Relation
 from modulog.evaluation.statistics import RoundStatistics, RuleStatistics
 from modulog.evaluation.stratum import LiveClosure, LiveStratum, LiveView
 from modulog.kernels.compile_time import working_time

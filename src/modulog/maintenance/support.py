@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from modulog.engines.protocol import Engine, ModuleId, Relation, Version, Work
+from modulog.engines.engine import Engine, Work
+from modulog.engines.relation import ModuleId, Relation, Version
 from modulog.joins.order import Body, instances
 from modulog.modules.clause import Evaluation, Occurrence, Prepared
 from modulog.modules.clause_changes import Variant, due, lost, won

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from modulog.engines.protocol import Read, Relation, Table
+from modulog.algebra.expressions import Read
+from modulog.engines.relation import Relation
+from modulog.engines.table import Table
 from modulog.evaluation.facts import Facts, Tables
 from modulog.evaluation.stratum import LiveStratum
 from modulog.kernels.compile_time import compile_time, working_time

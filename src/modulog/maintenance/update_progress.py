@@ -11,8 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from modulog.algebra.expressions import Project, Read, Rows
 from modulog.engines.backend import Backend
-from modulog.engines.protocol import Engine, Failures, ModuleId, Project, Read, Relation, Rows, Table, Work
+from modulog.engines.engine import Engine, Work
+from modulog.engines.relation import ModuleId, Relation
+from modulog.engines.table import Table
+from modulog.engines.values import Failures
 
 
 class Step(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from modulog.engines.protocol import Failures
+from modulog.engines.values import Failures
 from modulog.evaluation.statistics import RoundStatistics, compiling_line
 from modulog.wording import plural
 

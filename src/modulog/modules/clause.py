@@ -6,21 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from modulog.engines.protocol import (
-    Argument,
-    Compute,
-    Condition,
-    Engine,
-    ModuleId,
-    Project,
-    Read,
-    Relation,
-    Table,
-    Value,
-    Version,
-    Work,
-)
-from modulog.joins.describe import describe
+from modulog.algebra.describe import describe
+from modulog.algebra.expressions import Argument, Compute, Condition, Project, Read, Value
+from modulog.engines.engine import Engine, Work
+from modulog.engines.relation import ModuleId, Relation, Version
+from modulog.engines.table import Table
 from modulog.joins.order import Body, Ordering
 from modulog.language.model import Atom, Call, Comparison, Expression, Predicate, Term, Variable
 from modulog.planning.plan import Clause

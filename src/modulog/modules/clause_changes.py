@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from modulog.engines.protocol import ModuleId, Read, Relation, Version
+from modulog.algebra.expressions import Read
+from modulog.engines.relation import ModuleId, Relation, Version
 from modulog.modules.clause import Evaluation, Prepared
 
 

@@ -10,16 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from modulog.engines.protocol import (
-    Condition,
-    Engine,
-    ModuleId,
-    Project,
-    Relation,
-    Rows,
-    Version,
-    Work,
-)
+from modulog.algebra.expressions import Condition, Project, Rows
+from modulog.engines.engine import Engine, Work
+from modulog.engines.relation import ModuleId, Relation, Version
 from modulog.joins.decompose import decompose
 from modulog.joins.decomposition import Decomposition, HypertreeNode
 from modulog.joins.decomposition_cost import is_cheap, may_be_decomposed, weigh

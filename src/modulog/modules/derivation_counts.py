@@ -8,18 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from modulog.engines.protocol import (
-    Counters,
-    Engine,
-    ModuleId,
-    Project,
-    Read,
-    Relation,
-    Rows,
-    Table,
-    Version,
-    Work,
-)
+from modulog.algebra.expressions import Project, Read, Rows
+from modulog.engines.engine import Engine, Work
+from modulog.engines.relation import Counters, ModuleId, Relation, Version
+from modulog.engines.table import Table
 from modulog.modules.clause import Evaluation, Prepared
 
 

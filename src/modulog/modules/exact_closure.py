@@ -15,23 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from modulog.engines.capabilities import Closing
-from modulog.engines.protocol import (
-    AntiJoin,
-    Expr,
-    Extend,
-    Join,
-    ModuleId,
-    Project,
-    Read,
-    Relation,
-    Rows,
-    SemiJoin,
-    Table,
-    Union,
-    Version,
-    Work,
-)
+from modulog.algebra.expressions import AntiJoin, Expr, Extend, Join, Project, Read, Rows, SemiJoin, Union
+from modulog.engines.engine import Work
+from modulog.engines.relation import Closing, ModuleId, Relation, Version
+from modulog.engines.table import Table
 from modulog.language.model import Predicate
 from modulog.modules.clause import Context, arguments
 from modulog.modules.module import ExactModule

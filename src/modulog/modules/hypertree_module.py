@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from modulog.engines.protocol import ModuleId, Version, Work
+from modulog.engines.engine import Work
+from modulog.engines.relation import ModuleId, Version
 from modulog.joins.decomposition_cost import CHEAP, may_be_decomposed
 from modulog.language.model import Predicate
 from modulog.modules.clause import Context, Evaluation, prepare

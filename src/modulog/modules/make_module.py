@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modulog.engines.protocol import ModuleId
+from modulog.engines.relation import ModuleId
 from modulog.modules.clause import Context
 from modulog.modules.exact_closure import ExactClosure
 from modulog.modules.hypertree_module import HypertreeModule

@@ -24,7 +24,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from modulog.engines.protocol import ModuleId, Relation, Work
+from modulog.engines.engine import Work
+from modulog.engines.relation import ModuleId, Relation
 from modulog.modules.clause import Evaluation
 
 if TYPE_CHECKING:

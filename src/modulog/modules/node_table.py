@@ -13,7 +13,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from modulog.engines.protocol import Engine, ModuleId, Version, Work
+from modulog.engines.engine import Engine, Work
+from modulog.engines.relation import ModuleId, Version
 from modulog.joins.decomposition import HypertreeNode
 from modulog.modules.clause import Prepared
 from modulog.modules.clause_changes import Variant, due, lost, rederivation, won

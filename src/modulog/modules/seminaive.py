@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
-from modulog.engines.protocol import ModuleId, Version, Work
+from modulog.engines.engine import Work
+from modulog.engines.relation import ModuleId, Version
 from modulog.language.model import Predicate
 from modulog.modules.clause import Context, Evaluation, Prepared, prepare
 from modulog.modules.clause_changes import Variant, due, lost, rederivation, won

@@ -12,20 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from modulog.algebra.expressions import AntiJoin, Expr, Join, Project, Read, Rows, Union
 from modulog.closures.shared_lists import among
-from modulog.engines.protocol import (
-    AntiJoin,
-    Expr,
-    Join,
-    ModuleId,
-    Project,
-    Read,
-    Relation,
-    Rows,
-    Table,
-    Union,
-    Work,
-)
+from modulog.engines.engine import Work
+from modulog.engines.relation import ModuleId, Relation
+from modulog.engines.table import Table
 from modulog.modules.clause import Context
 from modulog.modules.module import Module
 from modulog.planning.plan import ModulePlan

@@ -9,19 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modulog.engines.protocol import (
-    AntiJoin,
-    Expr,
-    Join,
-    ModuleId,
-    Project,
-    Read,
-    Relation,
-    SemiJoin,
-    Union,
-    Version,
-    Work,
-)
+from modulog.algebra.expressions import AntiJoin, Expr, Join, Project, Read, SemiJoin, Union
+from modulog.engines.engine import Work
+from modulog.engines.relation import ModuleId, Relation, Version
 from modulog.modules.clause import Context
 from modulog.modules.module import Module
 from modulog.planning.plan import ModulePlan

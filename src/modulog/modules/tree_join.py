@@ -14,20 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modulog.engines.protocol import (
-    AntiJoin,
-    Engine,
-    Expr,
-    Extend,
-    Join,
-    ModuleId,
-    Project,
-    Read,
-    Rows,
-    SemiJoin,
-    Version,
-    Where,
-)
+from modulog.algebra.expressions import AntiJoin, Expr, Extend, Join, Project, Read, Rows, SemiJoin, Where
+from modulog.engines.engine import Engine
+from modulog.engines.relation import ModuleId, Version
 from modulog.joins.order import Body
 from modulog.modules.clause import Evaluation, Prepared
 

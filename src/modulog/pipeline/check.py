@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from modulog.engines.backend import Columns, FactFile
 from modulog.errors import DataError, ModulogError, PipelineError
 from modulog.formats.columns import choose_columns
+from modulog.formats.fact_file import Columns, FactFile
 from modulog.formats.files import is_uri
 from modulog.formats.format import EXTENSIONS, TRIPLES, unknown_format
 from modulog.language.function_names import refuse_functions

@@ -18,8 +18,10 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from modulog.engines.backend import Backend, Freezing, Frozen, can_freeze
-from modulog.engines.protocol import Failures, Relation
+from modulog.engines.backend import Backend
+from modulog.engines.freezer import Frozen
+from modulog.engines.relation import Relation
+from modulog.engines.values import Failures
 from modulog.errors import NotSupported
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.statistics import RoundStatistics, RuleStatistics, StratumStatistics
@@ -81,13 +83,13 @@ class Committed:
 
     def begin(self, backend: Backend) -> None:
         """Take terms up before there are others than those of the store."""
-        if not can_freeze(backend):
+        if backend.freezer is None:
             raise NotSupported("this engine has no checkpoints")
-        self._backend: Freezing = backend
+        self._freezer = backend.freezer
         self._begun = working_time()
-        backend.freeze_into(self.area)
+        self._freezer.freeze_into(self.area)
         if self._state is not None:
-            backend.thaw(self._state["engine"])
+            self._freezer.thaw(self._state["engine"])
 
     def clear(self) -> None:
         """Remove everything, once no reasoner needs its files any more."""
@@ -214,7 +216,7 @@ class Checkpoints(Committed):
         explicit = [facts.explicit[Predicate(name, arity)] for name, arity in self._state["explicit"]]
         pairs = [(r, s) for r, s in zip(runs, self._state["strata"], strict=True) if s["kept"]]
         kept = [relation for run, _ in pairs for relation in run.kept]
-        self._backend.thaw_relations(self._state["engine"], [*explicit, *kept])
+        self._freezer.thaw_relations(self._state["engine"], [*explicit, *kept])
         for run, stratum in pairs:
             run.finished = stratum["finished"]
             run.statistics = _statistics(run.statistics, stratum)
@@ -229,7 +231,7 @@ class Checkpoints(Committed):
     def _consider(self, is_last: bool = False) -> None:
         """Commit, unless that would take too much of the time."""
         relations = [*self._explicit().values(), *(r for run in self._runs for r in run.kept)]
-        cost = self._backend.freezing_seconds(relations)
+        cost = self._freezer.freezing_seconds(relations)
         if self._is_paid(cost) or (is_last and not cost):
             self._keep()
 
@@ -246,10 +248,10 @@ class Checkpoints(Committed):
         """Commit the present state, unless its evaluation is put off."""
         began = working_time()
         explicit = self._explicit()
-        taken = [run for run in self._runs if all(map(self._backend.can_freeze, run.kept))]
+        taken = [run for run in self._runs if all(map(self._freezer.can_freeze, run.kept))]
         kept = [relation for run in taken for relation in run.kept]
         changing: list[Relation] = [r for run in taken if not run.finished for r in run.kept]
-        frozen = self._backend.freeze([*explicit.values(), *kept], changing)
+        frozen = self._freezer.freeze([*explicit.values(), *kept], changing)
         if frozen is None:
             return
         for run in self._runs:

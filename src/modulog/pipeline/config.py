@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from modulog.engines.backend import BAD, Bad, Columns
+from modulog.formats.fact_file import BAD, Bad, Columns
 from modulog.formats.format import SINKS
 from modulog.pipeline.run import Mode
 from modulog.planning.passes import CHOICES

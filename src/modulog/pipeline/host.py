@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modulog.engines.backend import FactFile
 from modulog.errors import NotSupported
+from modulog.formats.fact_file import FactFile
 from modulog.formats.folders import Folder, LocalFolder
 from modulog.formats.format import SINKS
 from modulog.pipeline.config import Configuration, EngineKind, Sink, Source

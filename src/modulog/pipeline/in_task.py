@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from modulog.engines.backend import FactFile
 from modulog.errors import ModulogError
 from modulog.formats.exporting import part_names
+from modulog.formats.fact_file import FactFile
 from modulog.formats.files import BAD_RECORDS
 from modulog.formats.folders import Folder, LocalFolder
 from modulog.formats.format import SINKS as SINK_FORMATS

@@ -8,8 +8,8 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from modulog.engines.backend import FactFile
 from modulog.errors import DataError
+from modulog.formats.fact_file import FactFile
 from modulog.formats.format import TRIPLES
 from modulog.language.model import Predicate
 from modulog.pipeline.check import Checked

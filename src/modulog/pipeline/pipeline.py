@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modulog.engines.backend import Columns, FactFile
 from modulog.engines.registry import refuse_unknown
 from modulog.errors import OptionError
+from modulog.formats.fact_file import Columns, FactFile
 from modulog.pipeline.check import Checked, check
 from modulog.pipeline.config import (
     AVAILABLE_NOW,

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import PurePath
 from typing import Any
 
-from modulog.engines.protocol import Failures
+from modulog.engines.values import Failures
 
 Event = Mapping[str, Any]
 

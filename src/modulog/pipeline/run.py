@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from modulog.engines.protocol import Failures
+from modulog.engines.values import Failures
 from modulog.wording import plural, still_derived
 
 Mode = Literal["full", "incremental"]

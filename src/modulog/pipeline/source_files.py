@@ -18,8 +18,8 @@ from typing import IO, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from modulog.engines.backend import FactFile
 from modulog.errors import DataError
+from modulog.formats.fact_file import FactFile
 from modulog.formats.files import LocalListing, discover, is_uri
 from modulog.formats.format import FORMATS
 from modulog.formats.parquet import HOLDS

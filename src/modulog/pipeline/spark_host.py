@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modulog.engines.backend import FactFile
 from modulog.engines.registry import files_on_spark, folder_on_spark, start_spark, task_place
 from modulog.errors import DataError
 from modulog.formats import DataWarning
+from modulog.formats.fact_file import FactFile
 from modulog.formats.files import holds_facts, is_uri
 from modulog.formats.folders import Folder
 from modulog.formats.format import EXTENSIONS

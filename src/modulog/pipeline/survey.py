@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from modulog.engines.backend import FactFile
+from modulog.formats.fact_file import FactFile
 from modulog.language.model import Predicate, Program
 from modulog.language.parser import parse_program
 from modulog.pipeline.check import Checked

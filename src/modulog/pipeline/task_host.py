@@ -13,8 +13,8 @@ from shutil import rmtree
 from typing import Any
 from uuid import uuid4
 
-from modulog.engines.backend import Columns
 from modulog.errors import WorkerLost
+from modulog.formats.fact_file import Columns
 from modulog.formats.folders import LocalFolder
 from modulog.language.term_parser import full_name
 from modulog.pipeline.in_task import OWN_STORE, Batch, Done, Made, RunRequest, keep_checkpoint

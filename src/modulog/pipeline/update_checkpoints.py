@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from modulog.engines.backend import Backend, FreezingTables, can_freeze_tables
-from modulog.engines.protocol import Failures, Relation, Table
+from modulog.engines.backend import Backend
+from modulog.engines.relation import Relation
+from modulog.engines.table import Table
+from modulog.engines.values import Failures
 from modulog.errors import NotSupported
 from modulog.kernels.compile_time import working_time
 from modulog.maintenance.update_progress import Reached, Step, all_of, step_of
@@ -39,10 +41,10 @@ class UpdateCheckpoints(Committed):
 
     def begin(self, backend: Backend) -> None:
         """As `maintenance.progress.UpdateCheckpoints` says."""
-        if not can_freeze_tables(backend):
+        if backend.table_freezer is None:
             raise NotSupported("only the Spark engine has checkpoints of updates")
         super().begin(backend)
-        self._backend: FreezingTables = backend
+        self._tables, self._backend = backend.table_freezer, backend
         self._before = backend.engine.failures
 
     @property
@@ -82,7 +84,7 @@ class UpdateCheckpoints(Committed):
     def _thawed(self) -> dict[int, Reached]:
         if self._state is None:
             return {}
-        tables = iter(self._backend.thaw_tables(self._state["engine"]))
+        tables = iter(self._tables.thaw_tables(self._state["engine"]))
         return {
             s["number"]: Reached(
                 [Step(next(tables), next(tables)) if listed else None for listed in s["listed"]],
@@ -125,7 +127,7 @@ class UpdateCheckpoints(Committed):
         self._reached |= {stratum: self._steps(kept, True) for stratum, kept in self._done.items()}
         self._done = {}
         tables: list[Table] = [t for r in self._reached.values() for step in r.steps for t in step or ()]
-        frozen = self._backend.freeze_tables(tables)
+        frozen = self._tables.freeze_tables(tables)
         if frozen is not None:
             strata = [
                 {

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from modulog.engines.protocol import EXPLICIT, Compute, Condition, Project, Read, Value, Work
+from modulog.algebra.expressions import Compute, Condition, Project, Read, Value
+from modulog.engines.engine import Work
+from modulog.engines.relation import EXPLICIT
 from modulog.joins.order import Body, order
 from modulog.language.model import Atom, Call, Comparison, Literal, Negation, Variable
 from modulog.modules.clause import argument, computations, condition

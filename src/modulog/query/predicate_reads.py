@@ -14,8 +14,9 @@ from typing import Literal
 
 import numpy as np
 
+from modulog.algebra.expressions import Argument, Expr, Extend, Project, Read, Rows, Union
 from modulog.engines.backend import Backend
-from modulog.engines.protocol import Argument, Engine, Expr, Extend, Project, Read, Rows, Union
+from modulog.engines.engine import Engine
 from modulog.evaluation.facts import Facts
 from modulog.language.model import Atom, Predicate, Program, Variable
 from modulog.language.triples import TRIPLE, TYPE, VIEWS, TripleViews, class_pattern, is_rdf

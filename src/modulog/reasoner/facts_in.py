@@ -10,16 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modulog.engines.backend import BAD, VIEWS, Backend, Bad, Columns, Triples
-from modulog.engines.protocol import Table
+from modulog.engines.backend import Backend, Triples
+from modulog.engines.table import Table
 from modulog.errors import DataError, EngineError, EngineUnavailable, NotSupported
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.triple_forms import Forms
 from modulog.formats import DataWarning
+from modulog.formats.fact_file import BAD, Bad, Columns
 from modulog.formats.format import DIRECTIVES, TRIPLES, unknown_format
 from modulog.language.model import Directive, Predicate, Program
 from modulog.language.term_parser import full_name
-from modulog.language.triples import TRIPLE, TripleViews, is_rdf
+from modulog.language.triples import TRIPLE, VIEWS_BY_NAME, TripleViews, is_rdf
 from modulog.language.triples import VIEWS as ALL_TRIPLES
 from modulog.reasoner.notices import warn_user
 from modulog.reasoner.pending_facts import Source, Waiting, together
@@ -149,7 +150,7 @@ class Loader:
         self.forms = Forms(views, backend)
         self.waiting = Waiting(facts, self.forms)
         wanted = views.present | (named & {Predicate("quad", 4)})
-        self.views = {name for name, view in VIEWS.items() if view in wanted}
+        self.views = {name for name, view in VIEWS_BY_NAME.items() if view in wanted}
 
     def named(self, name: str | IRI) -> str:
         """The name of a predicate as programs know it; a prefix is one of the program."""
@@ -415,7 +416,7 @@ class Loader:
         """Take back what waits for a predicate; answers where it came from."""
         name = self.named(predicate)
         gone = self.waiting.discard(name)
-        if not gone and name not in {*self.known.arities, *VIEWS}:
+        if not gone and name not in {*self.known.arities, *VIEWS_BY_NAME}:
             choose([Predicate(n, a) for n, arities in self.known.arities.items() for a in arities], name)
         self.backend.aside.forget([piece for s in gone if s.name == name for piece in s.bad])
         self.files.pop(name, None)

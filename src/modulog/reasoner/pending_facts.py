@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from modulog.engines.backend import VIEWS
-from modulog.engines.protocol import EXPLICIT, Table
+from modulog.engines.relation import EXPLICIT
+from modulog.engines.table import Table
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.triple_forms import Forms
 from modulog.language.model import Predicate
+from modulog.language.triples import VIEWS_BY_NAME
 
 Tables = dict[Predicate, list[Table]]
 
@@ -138,7 +139,7 @@ class Waiting:
 
 def _says(source: Source, name: str) -> bool:
     """Whether triples were given that are facts of a predicate, too."""
-    return source.name in VIEWS and any(predicate.name == name for predicate in source.tables)
+    return source.name in VIEWS_BY_NAME and any(predicate.name == name for predicate in source.tables)
 
 
 def together(sources: Iterable[Source]) -> Tables:

@@ -14,9 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modulog.engines.backend import Backend, Changed, Kept, Stored
-from modulog.engines.protocol import Engine, Read, Relation, Table
-from modulog.errors import DataError
+from modulog.algebra.expressions import Read
+from modulog.engines.backend import Backend
+from modulog.engines.engine import Engine
+from modulog.engines.relation import Relation
+from modulog.engines.storage import Changed, Kept, Storage, Stored
+from modulog.engines.table import Table
+from modulog.errors import DataError, NotSupported
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.fixpoint import make_live
 from modulog.evaluation.statistics import Statistics
@@ -107,6 +111,13 @@ class Home:
             self.journal.clear()
 
 
+def storage_of(backend: Backend) -> Storage:
+    """What writes the stores of an engine and reads them."""
+    if backend.storage is None:
+        raise NotSupported("this engine has no stores")
+    return backend.storage
+
+
 def save(
     folder: Path,
     program: Program,
@@ -130,7 +141,7 @@ def save(
         if own_store is not None:
             own_store.check(draft)
         if own_store is None or own_store.journal is None:
-            terms, stored = backend.save(draft, relations)
+            terms, stored = storage_of(backend).save(draft, relations)
         else:
             terms, stored = _save_changes(draft, own_store, own_store.journal, relations, backend)
             if stored == own_store.manifest.relations and notes in (None, own_store.manifest.notes):
@@ -187,7 +198,9 @@ def _save_changes(
         entries.append(entry)
     if not changes and tuple(entries) == home.manifest.relations:
         return home.manifest.terms, home.manifest.relations
-    terms, changed = backend.save_changes(draft, Store(draft.folder, home.manifest, None), changes)
+    terms, changed = storage_of(backend).save_changes(
+        draft, Store(draft.folder, home.manifest, None), changes
+    )
     for place, entry in zip(places, changed, strict=True):
         entries[place] = entry
     return terms, tuple(entries)

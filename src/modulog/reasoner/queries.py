@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from modulog.engines.backend import Backend
-from modulog.engines.protocol import Project, Table
-from modulog.errors import QueryError
+from modulog.algebra.expressions import Project
+from modulog.engines.backend import NO_FRAMES, Backend
+from modulog.engines.table import Table
+from modulog.errors import NotSupported, QueryError
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.statistics import Statistics
 from modulog.formats.files import BAD_RECORDS
@@ -236,7 +237,10 @@ class Answering(ABC):
 
     def _dataframe(self, predicate: Predicate) -> Any:
         self._ready()
-        return self._backend.dataframe(next(self._tables(predicate)), columns_of(predicate))
+        frames = self._backend.frames
+        if frames is None:
+            raise NotSupported(NO_FRAMES)
+        return frames.dataframe(next(self._tables(predicate)), columns_of(predicate))
 
     def create_views(self) -> list[str]:
         """Register every predicate as a temporary view for Spark SQL; returns the names of the views.

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from modulog.engines.backend import Backend, Bad, Columns
-from modulog.engines.protocol import Table
+from modulog.engines.backend import Backend
 from modulog.engines.registry import is_one_task, make_backend
+from modulog.engines.table import Table
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.fixpoint import Checkpoints, Observer, materialise, silent
 from modulog.evaluation.statistics import RoundStatistics, Statistics
+from modulog.formats.fact_file import Bad, Columns
 from modulog.kernels.compile_time import compile_time, working_time
 from modulog.language.diagnostics import Diagnostic
 from modulog.language.model import Predicate, Program
@@ -222,7 +223,7 @@ class Reasoner(Answering):
         is_other = (program, switches) != (None, None)
         program, switches = program or own, switches or known
         backend = make_backend(engine, spark, options, Reasoner.open.__kwdefaults__, workers)
-        relations = backend.restore(store)
+        relations = persistence.storage_of(backend).restore(store)
         if checkpoints is not None:
             checkpoints.begin(backend)
         reasoner = cls.__new__(cls)

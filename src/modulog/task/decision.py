@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from modulog.engines.backend import Room
+from modulog.engines.room import Room
 
 BYTES: Mapping[str, float] = {
     "nt": 0.7,  # LUBM, 1.8 GB of N-Triples: 1.1 GB; 18.7 GB: 9.0 GB

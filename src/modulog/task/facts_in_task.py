@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from modulog.engines.backend import BAD, Bad, Columns
 from modulog.errors import DataError
+from modulog.formats.fact_file import BAD, Bad, Columns
 from modulog.formats.keyed import KeyedRows
 from modulog.language.model import Predicate
 from modulog.language.term_parser import full_name

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from modulog.engines.protocol import Compute, Condition, Failures, Value
+from modulog.algebra.expressions import Compute, Condition, Value
+from modulog.engines.values import Failures
 from modulog.kernels import number_arithmetic as kernels
 from modulog.kernels import packing, sort
 from modulog.kernels.number_arithmetic import FINE, ILL_TYPED, INTEGER

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog.engines import protocol as p
+from modulog.algebra import expressions as p
 from modulog.engines.local import multiway_join
 from modulog.engines.local.engine import LocalEngine
 from modulog.joins.multiway_order import can_intersect

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from modulog import Reasoner
-from modulog.engines.protocol import Version, Work
+from modulog.engines.engine import Work
+from modulog.engines.relation import Version
 from modulog.evaluation import stratum
 from modulog.modules.clause import prepare
 from modulog.modules.clause_changes import due, rederivation

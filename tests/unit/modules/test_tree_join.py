@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modulog.algebra.expressions import Expr, Join, Read, Rows
 from modulog.engines.local.engine import LocalEngine
-from modulog.engines.protocol import Expr, Join, Read, Rows
 from modulog.modules import tree_join
 from modulog.modules.tree_join import Active, CrossNode
 from support.implementations import Numbers

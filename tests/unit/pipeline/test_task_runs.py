@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from modulog.engines.backend import Room
+from modulog.engines.room import Room
 from modulog.errors import DataError, WorkerLost
 from modulog.pipeline import Run, checkpoints, in_task, runner, sinks
 from modulog.pipeline.host import LocalHost

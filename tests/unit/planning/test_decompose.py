@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modulog.algebra.expressions import Condition, Read
 from modulog.engines.local.engine import LocalEngine
-from modulog.engines.protocol import Condition, Estimate, Read
+from modulog.engines.relation import Estimate
 from modulog.joins.decompose import body_sizes, decompose
 from modulog.joins.decomposition import Decomposition
 from modulog.joins.decomposition_cost import is_simple, weigh

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modulog.engines import protocol as p
+from modulog.algebra import expressions as p
+from modulog.algebra.describe import describe
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.evaluate import Compiler
-from modulog.joins.describe import describe
 from modulog.joins.order import Body, Ordering, order
 from support.implementations import Numbers
 from support.steps import lines_run

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog.engines.protocol import Compute, Condition, Failures, Value
+from modulog.algebra.expressions import Compute, Condition, Value
+from modulog.engines.values import Failures
 from modulog.terms.constant import XSD, Constant, Kind, language, literal
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.functions import FUNCTIONS

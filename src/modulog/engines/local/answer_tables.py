@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from modulog.engines.protocol import Table
+from modulog.engines.table import Table
 from modulog.terms.arrow import column_field, to_arrow, unwrap
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python_values import value

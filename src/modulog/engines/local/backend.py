@@ -12,32 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from modulog.engines.backend import (
-    VIEWS,
-    Bad,
-    Changed,
-    Columns,
-    FactFile,
-    Frozen,
-    Kept,
-    Paths,
-    Reading,
-    Signed,
-    Stored,
-    Triples,
-)
+from modulog.algebra.expressions import Project
+from modulog.engines.backend import Reading, Signed, Triples
+from modulog.engines.freezer import Frozen
 from modulog.engines.local import answer_tables
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.local.table import LocalTable
 from modulog.engines.local.term_values import Vocabulary
-from modulog.engines.protocol import Project, Relation, Table
-from modulog.errors import NotSupported
+from modulog.engines.relation import Relation
+from modulog.engines.storage import Changed, Kept, Stored
+from modulog.engines.table import Table
 from modulog.formats.exporting import export
+from modulog.formats.fact_file import Bad, Columns, FactFile, Paths
 from modulog.formats.files import discover
 from modulog.formats.format import FORMATS, TRIPLES
 from modulog.kernels.threads import Threads, usable_cores
 from modulog.language.model import Predicate
-from modulog.language.triples import TYPE
+from modulog.language.triples import TYPE, VIEWS_BY_NAME
 from modulog.store.draft import Draft
 from modulog.store.store import Store
 from modulog.terms.constant import Constant
@@ -66,11 +57,10 @@ class LocalTriples:
         return list(self.facts)
 
 
-NO_FRAMES = 'the local engine has no Spark data frames: use rows, batches or query, or engine="spark"'
-
-
 class LocalBackend:
     """Everything in one process."""
+
+    frames = table_freezer = None
 
     def __init__(self, workers: int | Threads | None = None) -> None:
         """With so many threads, as many as the process may use cores, or those that are given."""
@@ -83,6 +73,14 @@ class LocalBackend:
         self._store: Store | None = None
         self._aside: AsideRecords | None = None
         self._freezer: Freezer | None = None
+
+    @property
+    def storage(self) -> LocalBackend:
+        return self
+
+    @property
+    def freezer(self) -> LocalBackend:
+        return self
 
     def identify(self, constant: Constant) -> int:
         return self.vocabulary.identify(constant)
@@ -187,9 +185,9 @@ class LocalBackend:
         triples = np.concatenate(pieces, axis=1) if pieces else np.empty((4, 0), np.uint32)
         facts = list(facts_of_triples(self.dictionary, triples))
         if "triple" in views:
-            facts.append((VIEWS["triple"], triples[:3]))
+            facts.append((VIEWS_BY_NAME["triple"], triples[:3]))
         if "quad" in views:
-            facts.append((VIEWS["quad"], triples[:, triples[3] != NO_GRAPH]))
+            facts.append((VIEWS_BY_NAME["quad"], triples[:, triples[3] != NO_GRAPH]))
         if TYPE.name in views:
             facts.append((TYPE, types_of_triples(self.dictionary, triples)))
         tables = [(predicate, self._table(rows)) for predicate, rows in facts]
@@ -227,12 +225,6 @@ class LocalBackend:
             return answer_tables.ids_of(self.engine.evaluate(facts[predicate]), facts[predicate].variables)
 
         return export(Path(folder), format, list(facts), chunks, self.dictionary)
-
-    def dataframe(self, table: Table, columns: Sequence[str]) -> Any:
-        raise NotSupported(NO_FRAMES)
-
-    def signed_dataframe(self, facts: Sequence[Signed]) -> Any:
-        raise NotSupported(NO_FRAMES)
 
     def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
         from modulog.formats.changes import write_change

@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
-from modulog.engines.capabilities import Closing, Viewing
+from modulog.algebra.expressions import Argument
 from modulog.engines.local.pairs_relation import PairsRelation
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.table import LocalTable
-from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Relation, Table, Version
+from modulog.engines.relation import Closing, Estimate, Memory, ModuleId, Relation, Version, Viewing
 from modulog.engines.schemes import Scheme
+from modulog.engines.table import Table
 from modulog.kernels.threads import ALONE, Threads
 
 Body = PlainRelation | PairsRelation

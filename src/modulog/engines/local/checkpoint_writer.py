@@ -18,13 +18,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from modulog.engines.backend import Frozen
+from modulog.engines.freezer import Frozen
 from modulog.engines.local.fact_levels import Layer
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import Run, concatenate
 from modulog.engines.local.store_reader import OpenedVersions, bounds_of, read_levels
 from modulog.engines.local.store_writer import save_terms, words_of, write_words
-from modulog.engines.protocol import ModuleId, Relation
+from modulog.engines.relation import ModuleId, Relation
 from modulog.language.model import Predicate
 from modulog.store.draft import Draft
 from modulog.store.manifest import Manifest, StoredRelation, TermsFile, relation_from, terms_from
@@ -61,7 +61,7 @@ class Freezer:
         relations: Sequence[Relation],
         changing: Sequence[Relation],
     ) -> Frozen:
-        """As `Freezing.freeze`."""
+        """As `Freezer.freeze`."""
         entries: dict[PlainRelation, Entry] = {}
         with ThreadPoolExecutor() as threads:
             known = sum(file.rows for file in self._terms)
@@ -103,7 +103,7 @@ class Freezer:
         return Store(self.folder, content, None), state["aside"]
 
     def thaw_relations(self, state: Mapping[str, Any], relations: Sequence[Relation]) -> None:
-        """As `Freezing.thaw_relations`."""
+        """As `Freezer.thaw_relations`."""
         store = Store(self.folder, Manifest(0, "", "", {}), None)
         for relation, parts in zip(map(_plain, relations), state["relations"], strict=True):
             entry: Entry = [(source, relation_from(part)) for source, part in parts]

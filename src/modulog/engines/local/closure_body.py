@@ -18,8 +18,9 @@ from modulog.closures.unions import together, without
 from modulog.engines.local.closure_kinds import Input, Mark, Structure, joined
 from modulog.engines.local.pairs_relation import PAIR_BYTES, PairsRelation, ids_of
 from modulog.engines.local.relation import Bounds
-from modulog.engines.protocol import Memory, ModuleId, Table, Version
+from modulog.engines.relation import Memory, ModuleId, Version
 from modulog.engines.schemes import Scheme
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.kernels.types import Columns, Words
 from modulog.wording import plural

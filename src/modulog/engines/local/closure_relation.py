@@ -14,8 +14,9 @@ from modulog.engines.local.body_relation import Body, BodyRelation
 from modulog.engines.local.closure_body import ClosureBody, Given, listed_few
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import places
-from modulog.engines.protocol import EXPLICIT, Memory, ModuleId, Relation, Table
+from modulog.engines.relation import EXPLICIT, Memory, ModuleId, Relation
 from modulog.engines.schemes import Scheme
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.kernels import split_work
 from modulog.kernels.threads import ALONE, Threads, divided

@@ -14,7 +14,8 @@ import numpy as np
 from modulog.engines.local.layer_lookup import PIECE
 from modulog.engines.local.runs import Order, places
 from modulog.engines.local.table import LocalTable
-from modulog.engines.protocol import Memory, Table
+from modulog.engines.relation import Memory
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.kernels import packing, sort
 from modulog.kernels.types import Integers, Weights, Words

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from modulog.algebra import expressions as p
 from modulog.closures.components import connected
 from modulog.closures.linear_closure import reached
-from modulog.engines import protocol as p
+from modulog.engines.engine import Work
 from modulog.engines.local import layer_lookup
 from modulog.engines.local.batches import ANY, Arrangement, Batch
 from modulog.engines.local.body_relation import Body, LocalRelation, body_of
@@ -25,7 +26,10 @@ from modulog.engines.local.relation import Bounds, PlainRelation
 from modulog.engines.local.shared_closure import SharedClosureRelation
 from modulog.engines.local.table import LocalTable, VirtualTable, as_ids
 from modulog.engines.local.view_body import ViewRelation
+from modulog.engines.relation import ModuleId
 from modulog.engines.schemes import PLAIN, REPRESENTABLE, Scheme
+from modulog.engines.table import Table
+from modulog.engines.values import Failures, Values
 from modulog.errors import NotSupported
 from modulog.kernels.compile_time import working_time
 from modulog.kernels.threads import ALONE, Threads, divided, divided_steps
@@ -39,7 +43,7 @@ class LocalEngine:
     represents = REPRESENTABLE
     actions = 0
 
-    def __init__(self, values: p.Values, threads: Threads = ALONE) -> None:
+    def __init__(self, values: Values, threads: Threads = ALONE) -> None:
         self.values, self.threads = values, threads
         self.compiler = Compiler(values)
 
@@ -65,14 +69,14 @@ class LocalEngine:
         return LocalTable(columns, as_ids(ids, len(columns)))
 
     @property
-    def failures(self) -> p.Failures:
+    def failures(self) -> Failures:
         """How often, so far, values could not be compared or had no result."""
         return self.compiler.failures
 
     @divided
     def run(
         self,
-        work: Sequence[p.Work],
+        work: Sequence[Work],
         lazily: bool = False,
         limit: int | None = None,
     ) -> None:
@@ -85,7 +89,7 @@ class LocalEngine:
             item.seconds, item.failures = working_time() - began, self.compiler.failures - before
             left -= item.rows
 
-    def _run(self, work: p.Work, limit: int) -> int:
+    def _run(self, work: Work, limit: int) -> int:
         """Evaluate one rule, up to the first batch beyond so many rows; gives how many there were.
 
         The last join, the projection to the head and the test for new facts are one where they can be.
@@ -110,7 +114,7 @@ class LocalEngine:
                 break
         return total
 
-    def _offer(self, relation: Body, words: Words, source: p.ModuleId) -> int:
+    def _offer(self, relation: Body, words: Words, source: ModuleId) -> int:
         if words.shape[1]:
             relation.offer(words, source)
             if isinstance(relation, PlainRelation):
@@ -118,7 +122,7 @@ class LocalEngine:
         return int(words.shape[1])
 
     def _run_fused(
-        self, relation: Body, node: Probe, arrange: Arrangement, source: p.ModuleId, limit: int
+        self, relation: Body, node: Probe, arrange: Arrangement, source: ModuleId, limit: int
     ) -> int:
         total = 0
         for rows in self._fused(relation, node, arrange, source):
@@ -127,7 +131,7 @@ class LocalEngine:
                 break
         return total
 
-    def _fused(self, relation: Body, node: Probe, arrange: Arrangement, source: p.ModuleId) -> Iterator[int]:
+    def _fused(self, relation: Body, node: Probe, arrange: Arrangement, source: ModuleId) -> Iterator[int]:
         """Join and offer piece by piece; gives the number of rows of each."""
         reader: Reader | None = None
         fused = (
@@ -206,7 +210,7 @@ class LocalEngine:
     def ask(self, expr: p.Expr) -> LocalTable:
         return self.collect(expr)
 
-    def snapshot(self, read: p.Read) -> p.Table:
+    def snapshot(self, read: p.Read) -> Table:
         body = body_of(read.relation)
         if isinstance(body, PairsRelation):
             return VirtualTable(read.variables, body.pairs(read.version))

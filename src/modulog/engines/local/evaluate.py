@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modulog.engines import protocol as p
+from modulog.algebra import expressions as p
 from modulog.engines.local import layer_lookup
 from modulog.engines.local.batches import (
     ANY,
@@ -32,6 +32,7 @@ from modulog.engines.local.readers import LayerReader, Reader
 from modulog.engines.local.relation import Bounds
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable, VirtualTable
+from modulog.engines.values import Failures, Values
 from modulog.kernels import packing
 from modulog.kernels.types import Integers, Mask
 
@@ -209,7 +210,7 @@ class Satisfy:
                 mask = a == b
             else:
                 mask, incomparable = self.compiler.values.compare(self.condition.operator, a, b)
-                self.compiler.failures += p.Failures(incomparable)
+                self.compiler.failures += Failures(incomparable)
             yield _masked(batch, self.keep, mask)
 
     def bounds(self) -> Bounds:
@@ -255,8 +256,7 @@ def creates(node: p.Expr) -> bool:
     """Whether an expression may make new terms."""
     if isinstance(node, p.Extend) and isinstance(node.value, p.Compute):
         return True
-    parts = [getattr(node, name) for name in ("left", "right", "child") if hasattr(node, name)]
-    return any(map(creates, (*parts, *getattr(node, "parts", ()))))
+    return any(map(creates, p.children(node)))
 
 
 def _counts(expr: p.Expr) -> bool:
@@ -265,12 +265,10 @@ def _counts(expr: p.Expr) -> bool:
         return expr.counting
     if isinstance(expr, p.Project):
         return expr.how == "sum" or (expr.how == "keep" and _counts(expr.child))
-    parts = [getattr(expr, name) for name in ("left", "right", "child") if hasattr(expr, name)]
-    if isinstance(expr, p.SemiJoin | p.AntiJoin):
-        parts = [expr.left]
-    return any(map(_counts, parts)) or (
-        isinstance(expr, p.Rows) and getattr(expr.table, "weights", None) is not None
-    )
+    if isinstance(expr, p.Rows):
+        return isinstance(expr.table, LocalTable) and expr.table.weights is not None
+    parts = (expr.left,) if isinstance(expr, p.SemiJoin | p.AntiJoin) else p.children(expr)
+    return any(map(_counts, parts))
 
 
 def _masked(batch: Batch, keep: Integers, mask: Mask) -> Batch:
@@ -300,8 +298,8 @@ class Head(NamedTuple):
 class Compiler:
     """Turns expressions into nodes; counts rows that are lost because values cannot be compared or computed."""
 
-    def __init__(self, values: p.Values) -> None:
-        self.values, self.failures = values, p.Failures()
+    def __init__(self, values: Values) -> None:
+        self.values, self.failures = values, Failures()
         self.counting = False  # whether multiplicities of what is being compiled matter
 
     def compile(self, expr: p.Expr) -> Node:

@@ -17,7 +17,7 @@ from modulog.engines.local.evaluate import Probe
 from modulog.engines.local.fact_levels import Layer
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import Run, places
-from modulog.engines.protocol import ModuleId
+from modulog.engines.relation import ModuleId
 from modulog.kernels import joining
 from modulog.kernels.threads import current
 from modulog.kernels.types import Columns, Integers, Words

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modulog.algebra.expressions import Argument
 from modulog.engines.local.fact_levels import Layer, hiding, size
 from modulog.engines.local.runs import Order, Permutation, Run, places
 from modulog.engines.local.table import LocalTable
-from modulog.engines.protocol import Argument
 from modulog.kernels import joining, packing, search
 from modulog.kernels.types import Columns, Integers, Mask, Words
 

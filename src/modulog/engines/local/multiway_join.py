@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from modulog.engines import protocol as p
+from modulog.algebra import expressions as p
 from modulog.engines.local.batches import ANY, Batch
 from modulog.engines.local.body_relation import body_of
 from modulog.engines.local.fact_levels import Layer

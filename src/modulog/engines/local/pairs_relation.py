@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from modulog.algebra.expressions import Argument
 from modulog.closures.pair_sets import Pairs
-from modulog.engines.capabilities import Closing, Viewing
 from modulog.engines.local.layer_lookup import Lookup
 from modulog.engines.local.readers import PairsReader
 from modulog.engines.local.relation import Bounds
 from modulog.engines.local.table import LocalTable
-from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Table, Version
+from modulog.engines.relation import Closing, Estimate, Memory, ModuleId, Version, Viewing
 from modulog.engines.schemes import Scheme
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.kernels.types import Columns, Words
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from modulog.engines.capabilities import Closing, Viewing
+from modulog.algebra.expressions import Argument
 from modulog.engines.local import layer_lookup
 from modulog.engines.local.bitmap import LARGEST, Bitmap
 from modulog.engines.local.fact_levels import Layer, fresh, held, size
@@ -22,8 +22,9 @@ from modulog.engines.local.readers import LayerReader, Reader
 from modulog.engines.local.runs import Run, places
 from modulog.engines.local.table import LocalTable
 from modulog.engines.local.versions import Versions
-from modulog.engines.protocol import EXPLICIT, Argument, Estimate, Memory, ModuleId, Table, Version
+from modulog.engines.relation import EXPLICIT, Closing, Estimate, Memory, ModuleId, Version, Viewing
 from modulog.engines.schemes import PLAIN, Scheme
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.kernels import packing, search, split_work
 from modulog.kernels.threads import ALONE, Threads, divided

@@ -15,8 +15,9 @@ from modulog.engines.local.body_relation import Body, BodyRelation
 from modulog.engines.local.closure_body import FEW_PAIRS, ClosureBody, Given, listed_few
 from modulog.engines.local.closure_kinds import Input
 from modulog.engines.local.table import LocalTable
-from modulog.engines.protocol import Relation, Table
+from modulog.engines.relation import Relation
 from modulog.engines.schemes import Scheme
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.kernels.threads import ALONE, Threads
 from modulog.kernels.types import Columns, Integers, Words

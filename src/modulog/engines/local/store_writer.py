@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from modulog.engines.backend import Changed, Kept, Stored
 from modulog.engines.local.body_relation import Body, body_of
 from modulog.engines.local.fact_levels import Layer, Level, merged
 from modulog.engines.local.relation import PlainRelation
@@ -23,7 +22,8 @@ from modulog.engines.local.runs import Run, concatenate, places
 from modulog.engines.local.shared_closure import SharedClosureBody
 from modulog.engines.local.store_reader import read_levels
 from modulog.engines.local.table import LocalTable
-from modulog.engines.protocol import Table
+from modulog.engines.storage import Changed, Kept, Stored
+from modulog.engines.table import Table
 from modulog.kernels import packing, sort
 from modulog.kernels.types import Words
 from modulog.store.compaction import staying

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from modulog.engines.protocol import Compute, Condition, Failures
+from modulog.algebra.expressions import Compute, Condition
+from modulog.engines.values import Failures
 from modulog.language.printer import print_term
 from modulog.terms.constant import Constant
 from modulog.terms.dictionary import Dictionary

@@ -20,7 +20,7 @@ from modulog.engines.local.fact_levels import (
     size,
 )
 from modulog.engines.local.runs import Run, concatenate
-from modulog.engines.protocol import ModuleId, Version
+from modulog.engines.relation import ModuleId, Version
 from modulog.kernels import split_work
 
 

@@ -16,8 +16,9 @@ from modulog.engines.local.body_relation import Body, BodyRelation, LocalRelatio
 from modulog.engines.local.pairs_relation import PAIR_BYTES, PairsRelation
 from modulog.engines.local.plain_pairs import Listed
 from modulog.engines.local.relation import Bounds
-from modulog.engines.protocol import ModuleId, Relation, Table, Version
+from modulog.engines.relation import ModuleId, Relation, Version
 from modulog.engines.schemes import Scheme
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.kernels.threads import ALONE, Threads
 from modulog.kernels.types import Words

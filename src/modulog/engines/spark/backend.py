@@ -16,21 +16,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from modulog.engines.backend import (
-    VIEWS,
-    Bad,
-    Changed,
-    Columns,
-    FactFile,
-    Frozen,
-    Kept,
-    Paths,
-    Reading,
-    Signed,
-    Stored,
-    Triples,
-)
-from modulog.engines.protocol import Project, Relation, Table
+from modulog.algebra.expressions import Project
+from modulog.engines.backend import Reading, Signed, Triples
+from modulog.engines.freezer import Frozen
+from modulog.engines.relation import Relation
 from modulog.engines.spark import export, sources, store_files, typed_columns
 from modulog.engines.spark.aside import SparkAside
 from modulog.engines.spark.checkpoint_files import Freezer
@@ -42,11 +31,15 @@ from modulog.engines.spark.session import build_session, stop_session
 from modulog.engines.spark.table import KeyTable, RowCounter, SparkTable, StagedTable
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.unencoded_rows import Staged, stage
+from modulog.engines.storage import Changed, Kept, Stored
+from modulog.engines.table import Table
 from modulog.errors import DataError
 from modulog.formats.columns import choose_columns
+from modulog.formats.fact_file import Bad, Columns, FactFile, Paths
 from modulog.formats.format import TRIPLES
 from modulog.formats.tables import read_table
 from modulog.language.model import Predicate
+from modulog.language.triples import VIEWS_BY_NAME
 from modulog.store.draft import Draft
 from modulog.store.store import Store
 from modulog.terms.constant import Constant
@@ -103,6 +96,22 @@ class SparkBackend:
             self._store.close()
         if self._own:
             stop_session(self.spark)
+
+    @property
+    def frames(self) -> SparkBackend:
+        return self
+
+    @property
+    def storage(self) -> SparkBackend:
+        return self
+
+    @property
+    def freezer(self) -> SparkBackend:
+        return self
+
+    @property
+    def table_freezer(self) -> SparkBackend:
+        return self
 
     # ---- The store
 
@@ -353,7 +362,7 @@ class SparkTriples:
     @property
     def predicates(self) -> list[Predicate]:
         found = [Predicate(name, arity) for arity, name in self.staged.names]
-        return list(dict.fromkeys([*found, *(VIEWS[view] for view in self.views)]))
+        return list(dict.fromkeys([*found, *(VIEWS_BY_NAME[view] for view in self.views)]))
 
     def tables(self) -> Iterator[tuple[Predicate, Table]]:
         for predicate in self.predicates:

@@ -14,14 +14,15 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from modulog.engines.backend import Frozen
-from modulog.engines.protocol import ModuleId, Relation, Table
+from modulog.engines.freezer import Frozen
+from modulog.engines.relation import ModuleId, Relation
 from modulog.engines.spark.aside import SparkAside
 from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.fact_files import Part
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import SparkTable
 from modulog.engines.spark.terms import SparkTerms
+from modulog.engines.table import Table
 
 KINDS = ("base", "dead", "delta")
 Entry = dict[str, Any]
@@ -40,7 +41,7 @@ class Freezer:
         self.used = False  # whether the files are more than this process's own
 
     def freeze(self, relations: Sequence[Relation], changing: Sequence[Relation]) -> Frozen | None:
-        """As `Freezing.freeze`."""
+        """As `Freezer.freeze`."""
         if self._is_waiting:
             return None
         entries = {r: self._lasting.get(r) or self._entry(r) for r in map(spark_relation, relations)}
@@ -83,7 +84,7 @@ class Freezer:
     # ---- Tables
 
     def freeze_tables(self, tables: Sequence[Table]) -> Frozen | None:
-        """As `Freezing.freeze_tables`: tables of one arity are written together, with one job."""
+        """As `TableFreezer.freeze_tables`: tables of one arity are written together, with one job."""
         if self._is_waiting:
             return None
         groups: dict[int, list[SparkTable]] = {}
@@ -102,7 +103,7 @@ class Freezer:
         return self._frozen(tables=[self._tables[_spark_table(table)] for table in tables])
 
     def thaw_tables(self, state: Mapping[str, Any]) -> list[Table]:
-        """As `Freezing.thaw_tables`."""
+        """As `TableFreezer.thaw_tables`."""
         found: list[Table] = []
         for entry in state["tables"]:
             table = self._thawed(tuple(entry["columns"]), entry)
@@ -122,7 +123,7 @@ class Freezer:
     # ---- Taking it up
 
     def thaw(self, state: Mapping[str, Any]) -> None:
-        """As `Freezing.thaw`."""
+        """As `Freezer.thaw`."""
         self.used = True
         self._last = frozenset(_folders(state))
         self._pin(self._last)
@@ -132,7 +133,7 @@ class Freezer:
         self._engine.reserve(1 + max(numbers, default=0))
 
     def thaw_relations(self, state: Mapping[str, Any], relations: Sequence[Relation]) -> None:
-        """As `Freezing.thaw_relations`."""
+        """As `Freezer.thaw_relations`."""
         parts: dict[tuple[str, ModuleId | None], Part] = {}
         for relation, entry in zip(map(spark_relation, relations), state["relations"], strict=True):
             relation.number = entry["number"]

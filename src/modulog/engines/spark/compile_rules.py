@@ -13,8 +13,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from modulog.engines import protocol as p
-from modulog.engines.default_joins import as_joins
+from modulog.algebra import expressions as p
+from modulog.algebra.default_joins import as_joins
 from modulog.engines.spark.compute import SparkValues
 from modulog.engines.spark.rule_shapes import Member
 from modulog.engines.spark.table import WEIGHT, SparkTable

@@ -15,8 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 
-from modulog.engines.protocol import Compute, Condition, Failures, Value
+from modulog.algebra.expressions import Compute, Condition, Value
 from modulog.engines.spark import term_keys
+from modulog.engines.values import Failures
 
 if TYPE_CHECKING:
     from modulog.engines.spark.terms import SparkTerms

@@ -10,8 +10,9 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from modulog.engines.protocol import Memory, Table
+from modulog.engines.relation import Memory
 from modulog.engines.spark.table import WEIGHT, SparkTable
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from modulog.engines.protocol import ModuleId
+from modulog.engines.relation import ModuleId
 from modulog.engines.spark.relation import SparkRelation
 
 MUCH = 1_000_000  # known facts that are worth a job not to shuffle

@@ -18,7 +18,9 @@ import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from modulog.engines import protocol as p
+from modulog.algebra import expressions as p
+from modulog.engines.engine import Work
+from modulog.engines.relation import Counters, ModuleId, Relation
 from modulog.engines.schemes import PLAIN, Scheme
 from modulog.engines.spark import graphs
 from modulog.engines.spark.compile_rules import Compilation
@@ -32,6 +34,8 @@ from modulog.engines.spark.rule_shapes import Member, question, rule
 from modulog.engines.spark.table import WEIGHT, SparkTable, frame_of
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.spark.unencoded_rows import Waiting, encode
+from modulog.engines.table import Table
+from modulog.engines.values import Failures
 from modulog.errors import NotSupported
 
 BROADCAST_LIMIT = 100_000
@@ -79,7 +83,7 @@ class SparkEngine:
         self.relations.add(made)
         return made
 
-    def counters(self, name: str, arity: int) -> p.Counters:
+    def counters(self, name: str, arity: int) -> Counters:
         return SparkCounters(self, name, arity)
 
     def table(self, columns: tuple[str, ...], ids: Any) -> SparkTable:
@@ -104,11 +108,11 @@ class SparkEngine:
 
     # ---- Rounds
 
-    def run(self, work: Sequence[p.Work], lazily: bool = False, limit: int | None = None) -> None:
+    def run(self, work: Sequence[Work], lazily: bool = False, limit: int | None = None) -> None:
         self.lazily = lazily
         if not lazily:
             self.parts.settle()
-        groups: dict[tuple[Any, ...], list[tuple[p.Work, Member]]] = {}
+        groups: dict[tuple[Any, ...], list[tuple[Work, Member]]] = {}
         for item in work:
             assert isinstance(item.expr, p.Project)
             found = rule(item.expr, spark_relation(item.relation))
@@ -123,7 +127,7 @@ class SparkEngine:
         return Compilation(self.spark, group, self.facts, self.values, self.broadcast_limit)
 
     @property
-    def failures(self) -> p.Failures:
+    def failures(self) -> Failures:
         """How often, so far, values could not be compared or had no result; what Spark evaluates twice counts twice."""
         return self.values.failures
 
@@ -143,7 +147,7 @@ class SparkEngine:
             frames.append(self.parts.frame(plain[0].arity, parts, {r.number for r in plain}, except_from))
         return reduce(DataFrame.unionByName, frames)
 
-    def schedule(self, arity: int, frame: DataFrame, heads: Mapping[SparkRelation, p.ModuleId]) -> None:
+    def schedule(self, arity: int, frame: DataFrame, heads: Mapping[SparkRelation, ModuleId]) -> None:
         """Facts (p, c0, c1, …) for the next `derive`."""
         self.scheduled.append(Scheduled(arity, frame, dict(heads)))
 
@@ -247,7 +251,7 @@ class SparkEngine:
         columns = [f"`{name}`" for name in expr.variables] + ([f"`{WEIGHT}`"] if found.weighted else [])
         return SparkTable(expr.variables, found.frame.select(*columns), None, found.weighted)
 
-    def snapshot(self, read: p.Read) -> p.Table:
+    def snapshot(self, read: p.Read) -> Table:
         plain = read.except_from is None and len(read.variables) == len(read.args)
         relation = spark_relation(read.relation)
         if not plain or not relation.is_plain(read.version):
@@ -287,7 +291,7 @@ class SparkEngine:
         self.parts.folder.delete()
 
 
-def spark_relation(relation: p.Relation) -> SparkRelation:
+def spark_relation(relation: Relation) -> SparkRelation:
     """A relation of this engine."""
     assert isinstance(relation, SparkRelation)
     return relation

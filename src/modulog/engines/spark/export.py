@@ -18,8 +18,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
+from modulog.algebra.expressions import Project, Read
 from modulog.engines.backend import Signed
-from modulog.engines.protocol import EXPLICIT, Project, Read, Work
+from modulog.engines.engine import Work
+from modulog.engines.relation import EXPLICIT
 from modulog.engines.spark import term_keys, typed_columns
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.folders import folder_of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from modulog.engines.protocol import ModuleId
+from modulog.engines.relation import ModuleId
 from modulog.engines.spark.folders import folder_of
 from modulog.engines.spark.table import SparkTable
 

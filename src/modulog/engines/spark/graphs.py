@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
+from modulog.algebra import expressions as p
 from modulog.closures.components import connected
 from modulog.closures.linear_closure import reached
 from modulog.closures.shared_lists import distinct
-from modulog.engines import protocol as p
+from modulog.engines.engine import Work
 from modulog.engines.spark.table import SparkTable
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _joined(engine: SparkEngine, pairs: SparkTable, edges: SparkTable) -> SparkT
     found.schedule(pairs, 0)
     step = p.Join(p.Read(found, ("s", "u"), "delta"), p.Rows(edges, ("u", "t")), PAIR)
     while found.derive():
-        engine.run([p.Work(found, p.Project(step, PAIR, "keep"), 0)])
+        engine.run([Work(found, p.Project(step, PAIR, "keep"), 0)])
         found.merge()
     return engine.collect(p.Read(found, PAIR, "all"))
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from modulog.engines.backend import FactFile
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.session import is_here
+from modulog.formats.fact_file import FactFile
 from modulog.formats.files import Entry, discover, is_uri
 
 AS_WRITTEN = "__globPaths__"

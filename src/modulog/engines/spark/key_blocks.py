@@ -17,10 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import Accumulator, TaskContext
 
-from modulog.engines.backend import VIEWS
 from modulog.engines.spark.term_keys import read_keys, string_array, text_buffers
 from modulog.formats.rdf import NO_GRAPH, facts_of_triples, types_of_triples
-from modulog.language.triples import TYPE
+from modulog.language.triples import TYPE, VIEWS_BY_NAME
 from modulog.terms.arrow import unwrap, wrap
 from modulog.terms.dictionary import Dictionary, Ids, Texts
 
@@ -217,7 +216,7 @@ def _seen(dictionary: Dictionary, triples: Ids, view: str) -> Ids:
     """The facts of a view: all triples, all of named graphs, or all classes."""
     if view == TYPE.name:
         return types_of_triples(dictionary, triples)
-    if VIEWS[view].arity == 3:
+    if VIEWS_BY_NAME[view].arity == 3:
         return triples[:3]
     return triples[:, triples[3] != NO_GRAPH] if len(triples) == 4 else np.empty((4, 0), np.uint32)
 

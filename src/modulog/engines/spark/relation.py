@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from modulog.engines.protocol import Argument, Estimate, Memory, ModuleId, Read, Table, Version
+from modulog.algebra.expressions import Argument, Read
+from modulog.engines.relation import Estimate, Memory, ModuleId, Version
 from modulog.engines.schemes import PLAIN
 from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 
 if TYPE_CHECKING:

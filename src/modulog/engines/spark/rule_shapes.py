@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from modulog.engines import protocol as p
-from modulog.engines.default_joins import as_joins
+from modulog.algebra import expressions as p
+from modulog.algebra.default_joins import as_joins
 from modulog.engines.spark.relation import SparkRelation
 
 

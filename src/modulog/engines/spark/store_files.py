@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from modulog.engines.backend import Changed, Kept, Stored
-from modulog.engines.protocol import Read, Relation, Table
+from modulog.algebra.expressions import Read
+from modulog.engines.relation import Relation
 from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.fact_files import Part
@@ -27,6 +27,8 @@ from modulog.engines.spark.hadoop import AS_WRITTEN
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import SparkTable
 from modulog.engines.spark.terms import SparkTerms
+from modulog.engines.storage import Changed, Kept, Stored
+from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.formats.folders import file_uri
 from modulog.store.compaction import staying

@@ -11,7 +11,7 @@ from pyspark import Accumulator
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from modulog.engines.protocol import ModuleId
+from modulog.engines.relation import ModuleId
 from modulog.engines.spark.key_blocks import SCHEMA, Chunks, Reader, TableBlocks
 from modulog.engines.spark.unencoded_rows import Staged, Waiting
 from modulog.errors import InternalError

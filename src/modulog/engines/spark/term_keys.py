@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from modulog.engines.protocol import Compute, Condition, Failures, Value
+from modulog.algebra.expressions import Compute, Condition, Value
+from modulog.engines.values import Failures
 from modulog.errors import DataError
 from modulog.kernels import ntriples
 from modulog.terms.arrow import Typing, column_field, encode_arrow, to_arrow, wrap

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
-from modulog.engines.protocol import ModuleId
+from modulog.engines.relation import ModuleId
 from modulog.engines.spark.assign_ids import ENCODED, SOURCE_BITS, Distinct, Translate
 from modulog.engines.spark.terms import SparkTerms
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from modulog.engines.backend import Bad as Bad
 from modulog.engines.spark.key_blocks import Reader
+from modulog.formats.fact_file import Bad as Bad
 
 BAD_SCHEMA = "file string, line long, text string, reason string"
 

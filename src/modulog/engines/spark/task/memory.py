@@ -7,7 +7,7 @@ import re
 
 from pyspark.sql import SparkSession
 
-from modulog.engines.backend import Room
+from modulog.engines.room import Room
 
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 _LIMIT = "spark.executor.pyspark.memory"

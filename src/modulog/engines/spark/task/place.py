@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from modulog.engines.backend import FactFile, Room
+from modulog.engines.room import Room
 from modulog.engines.spark import sources
 from modulog.engines.spark.errors import translated
 from modulog.engines.spark.hadoop import HadoopListing
@@ -25,6 +25,7 @@ from modulog.engines.spark.session import build_session, is_here, stop_session
 from modulog.engines.spark.task.job import is_local, run_task
 from modulog.engines.spark.task.memory import room_of
 from modulog.errors import DataError
+from modulog.formats.fact_file import FactFile
 from modulog.formats.files import is_uri
 from modulog.formats.keyed import Keyed, KeyedFiles, KeyedRows
 

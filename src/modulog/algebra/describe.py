@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 
-from modulog.engines.protocol import (
+from modulog.algebra.expressions import (
     AntiJoin,
     Argument,
     Compute,
@@ -17,10 +16,10 @@ from modulog.engines.protocol import (
     Read,
     Rows,
     SemiJoin,
+    Union,
     Value,
     Where,
 )
-from modulog.terms.functions import OPERATORS
 
 
 def describe(expr: Expr, name: Callable[[int], str] = "#{}".format) -> str:
@@ -45,7 +44,7 @@ class _Describer:
         if not isinstance(v, Compute):
             return self.term(v)
         inner = [self.value(a) for a in v.arguments]
-        if v.function in OPERATORS and len(inner) == 2:
+        if len(inner) == 2 and not v.function.isidentifier():
             return f"({inner[0]} {v.function} {inner[1]})"
         return f"{v.function}({', '.join(inner)})"
 
@@ -78,8 +77,8 @@ class _Describer:
                 return f"⋈[{', '.join(text(read) for read in e.reads)}]"
             case Rows():
                 return "true" if not e.variables else f"rows({', '.join(map(self.term, e.variables))})"
-            case _:
-                return reduce(lambda a, b: f"{a} ∪ {b}", (text(part) for part in getattr(e, "parts", ())), "")
+            case Union():
+                return " ∪ ".join(map(text, e.parts))
 
     def operand(self, e: Expr) -> str:
         """The right side of a join, in parentheses unless it is a read."""

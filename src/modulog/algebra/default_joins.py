@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modulog.engines.protocol import Expr, Join, Multiway
+from modulog.algebra.expressions import Expr, Join, Multiway
 
 
 def as_joins(expr: Multiway) -> Expr:
