@@ -20,7 +20,7 @@ import pytest
 
 from modulog import Reasoner
 from modulog.cli import app
-from modulog.store.file_names import CheckedFile
+from modulog.store.checked_file import CheckedFile
 from modulog.store.manifest import MANIFEST, VERSION
 from support.bad_inputs import FACTS, GOOD, RULES, Bad, parquet
 

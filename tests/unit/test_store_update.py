@@ -20,7 +20,7 @@ from modulog.engines.local.body_relation import body_of
 from modulog.engines.local.relation import PlainRelation
 from modulog.errors import DataError
 from modulog.reasoner.persistence import kept_relations
-from modulog.store import compaction
+from modulog.store import manifest
 from modulog.store.draft import writing
 from modulog.store.locks import lock_for_writing
 from modulog.store.manifest import FactsFile, Manifest, StoredRelation, read_manifest
@@ -122,7 +122,7 @@ def test_random_updates(
 
     if not small:  # small relations would be written as a whole at every change
         monkeypatch.setattr(journal, "SHARE", 0)
-        monkeypatch.setattr(compaction, "SHARE", 0)
+        monkeypatch.setattr(manifest, "SHARE", 0)
     base = base_seed(request.config)
     for seed in range(base + chunk, base + amount(16, 40), 4):
         it = story(seed, updates=5)
@@ -165,7 +165,7 @@ def test_several_updates_are_one_change(store: Path) -> None:
         r.save(store)
         again = read_manifest(store)
         (*_, last) = relation(again, "edge", "explicit").files
-        assert (last.rows, last.sign, compaction.state_of(last)) == (1, 1, 2)
+        assert (last.rows, last.sign, manifest.state_of(last)) == (1, 1, 2)
         with Reasoner.open(store) as opened:
             assert held(opened) == held(r)
         r.save(store)
@@ -227,7 +227,7 @@ def test_changes_are_folded_when_they_have_grown(store: Path) -> None:
         memory.update(**change)
         edges = relation(read_manifest(store), "edge", "explicit").files
         most = max(most, len(edges))
-        bases.add(compaction.state_of(edges[0]))
+        bases.add(manifest.state_of(edges[0]))
         assert sum(f.rows * f.sign for f in edges) == memory.count("edge")
     with Reasoner.open(store) as r:
         assert held(r) == held(memory)
@@ -245,7 +245,7 @@ def test_the_rule_of_folding() -> None:
     held_rows, written, most = [(1, 1_000_000)], 0, 0
     for state in range(2, 5000):
         entries = [FactsFile(f"facts/1/p=0/{s:06d}-0.parquet", 0, "", rows, ()) for s, rows in held_rows]
-        stay = compaction.staying(entries, 1)
+        stay = manifest.staying(entries, 1)
         rows = 1 + sum(r for _, r in held_rows[stay:])
         held_rows = [*held_rows[:stay], (state, rows)]
         written, most = written + rows, max(most, len(held_rows))

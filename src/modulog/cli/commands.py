@@ -229,7 +229,7 @@ def export(reasoner: Reasoner, out: Path, format: str) -> dict[str, int]:
 def write_rules(ontologies: list[Path], out: Path | None) -> None:
     """Write the rules of ontologies to a file, atomically, or to stdout; print to stderr what was skipped."""
     from modulog.errors import DataError
-    from modulog.formats.writing import replacing
+    from modulog.formats.folders import replacing
     from modulog.owl.rules import rules_of
 
     if out is not None and out.is_dir():

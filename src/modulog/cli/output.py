@@ -121,8 +121,8 @@ def print_csv(found: pa.Table) -> None:
     from shutil import copyfileobj
     from tempfile import TemporaryDirectory
 
+    from modulog.formats.csv_output import write_csv
     from modulog.formats.tables import read_table
-    from modulog.formats.writing import write_csv
     from modulog.terms.dictionary import Dictionary
 
     print(",".join(found.column_names))

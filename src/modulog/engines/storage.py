@@ -9,9 +9,8 @@ from typing import Protocol
 from modulog.engines.relation import Relation
 from modulog.engines.table import Table
 from modulog.language.model import Predicate
-from modulog.store.compaction import staying
 from modulog.store.draft import Draft
-from modulog.store.manifest import Role, StoredRelation, TermsFile
+from modulog.store.manifest import Role, StoredRelation, TermsFile, staying
 from modulog.store.store import Store
 
 Kept = tuple[Predicate, Role, Relation]

@@ -1,25 +1,25 @@
-"""Find the rows of a CSV file that cannot be facts, and say what is wrong with each.
-
-This is plain Python, row after row. It runs only for files in which the fast reader has met a bad row.
-"""
+"""Records of files that cannot be facts: set aside with a reason, and written out for people to read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import islice
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
 
-from modulog.formats.records import Record, records
-from modulog.wording import plural
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-NOT_UTF8 = "not UTF-8"
-"""The reason given for bytes that are not UTF-8."""
-OPEN_QUOTE = "a quote opens a field and nothing closes it"
-"""The reason given for a row with a quote that is still open at the end of the file."""
 MISSING = "a missing value; facts have a value in every place"
 """The reason given for a row of a table (Parquet) with a null."""
-BOM = b"\xef\xbb\xbf"
-"""The byte order mark of UTF-8, which some programs write at the start of a file; readers skip it."""
+
+SCHEMA = pa.schema(
+    [("file", pa.string()), ("line", pa.int64()), ("text", pa.string()), ("reason", pa.string())]
+)
+"""The columns of a table of bad records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,47 +32,68 @@ class BadRecord:
     reason: str
 
 
-def split_rows(
-    content: bytes, delimiter: bytes, width: int, skip: int, file: str
-) -> tuple[bytes, list[BadRecord]]:
-    """Split the content of a CSV file into its good rows, as bytes, and a list of its bad rows.
+class AsideRecords:
+    """The bad records of a session, in memory; the Spark engine has a class that keeps them in files."""
 
-    A row is bad if it has not `width` fields, is not UTF-8, or has a quote that nothing closes. Blank rows
-    and the first `skip` rows (the header) are in neither result; `file` is the name that bad records give.
+    place = ""
 
-    >>> good, bad = split_rows(b"a,b\\nc\\n", b",", 2, 0, "edge.csv")
-    >>> good, bad[0].line, bad[0].reason
-    (b'a,b\\n', 2, '1 field where 2 should be')
-    """
-    good, bad = [], []
-    found: Iterable[Record] = (record for record in records(content, delimiter) if not record.blank)
-    for record in islice(found, skip, None):
-        text = content[record.start : record.end]
-        if reason := _reason(record, text, width):
-            bad.append(BadRecord(file, record.line + 1, text.decode(errors="replace").rstrip("\r\n"), reason))
-        else:
-            good.append(text)
-    return b"".join(good), bad
+    def __init__(self) -> None:
+        self.records: list[BadRecord] = []
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def take(self, folder: str) -> None:
+        """Add the bad records in the Parquet files of a folder, which another process has written."""
+        for path in sorted(Path(folder).glob("*.parquet")):
+            self.records += [BadRecord(**row) for row in pq.read_table(path).to_pylist()]
+
+    def call_files(self, called: Mapping[str, str]) -> None:
+        """Name the files of the records as those of which they are copies."""
+        self.records[:] = [replace(r, file=called.get(r.file, r.file)) for r in self.records]
+
+    def table(self, limit: int | None = None) -> pa.Table:
+        """The records, or the first `limit` of them, as an Arrow table."""
+        rows = self.records[:limit]
+        columns = [[getattr(r, name) for r in rows] for name in SCHEMA.names]
+        return pa.Table.from_arrays(
+            [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
+        )
+
+    def write(self, path: str) -> None:
+        """Write the records to a Parquet file."""
+        pq.write_table(self.table(), path)
+
+    def write_into(self, folder: Path) -> None:
+        """Make a folder and write the records into it, as one Parquet file."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.write(str(folder / "part-0.parquet"))
+
+    @property
+    def pieces(self) -> Sequence[BadRecord]:
+        """What `forget` takes parts of: here the records themselves."""
+        return self.records
+
+    def forget(self, pieces: Collection[object]) -> None:
+        """Drop these records, because what they belong to has been taken back."""
+        gone = set(map(id, pieces))
+        self.records[:] = [record for record in self.records if id(record) not in gone]
 
 
-def wrong_width(found: int, width: int) -> str:
-    """The reason that is given for a row with `found` fields in a file whose rows have `width`."""
-    return f"{plural(found, 'field')} where {width} should be"
+def without_missing(
+    batches: Iterable[pa.RecordBatch], source: str, aside: list[BadRecord]
+) -> Iterator[pa.RecordBatch]:
+    """The rows of batches that have no null, batch by batch; the others are appended to `aside`."""
+    row = 1
+    for batch in batches:
+        lacking = reduce(pc.or_, [pc.is_null(column) for column in batch.columns])
+        for place in pc.indices_nonzero(lacking).to_pylist():
+            values = {k: v for k, v in batch.slice(place, 1).to_pylist()[0].items() if v is not None}
+            aside.append(BadRecord(source, row + place, _text(values), MISSING))
+        row += batch.num_rows
+        yield batch.filter(pc.invert(lacking))
 
 
-def _reason(record: Record, text: bytes, width: int) -> str | None:
-    """Why a row is bad; None if it is good."""
-    if _is_open(record.fields[-1]):
-        return OPEN_QUOTE  # its field goes on to the end of the file
-    if len(record.fields) != width:
-        return wrong_width(len(record.fields), width)
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return NOT_UTF8
-    return None
-
-
-def _is_open(field: bytes) -> bool:
-    """Whether a field starts with a quote that nothing closes. A doubled quote is a quote in the text."""
-    return field[:1] == b'"' and b'"' not in field[1:].replace(b'""', b"")
+def _text(values: Mapping[str, Any]) -> str:
+    """A row of a table as one line of JSON, for people to read."""
+    return json.dumps(values, default=str, ensure_ascii=False, separators=(",", ":"))

@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 import numpy as np
@@ -19,10 +21,10 @@ import pyarrow as pa
 import pyarrow.csv
 
 from modulog.errors import DataError
-from modulog.formats.bad_records import BOM
-from modulog.formats.columns import CHUNK, choose_columns
-from modulog.formats.headers import check_first_rows
-from modulog.formats.records import Record, count_lines_before, open_stream, records
+from modulog.formats.bad_records import BadRecord
+from modulog.formats.csv_rows import Record, check_first_rows, records, split_rows
+from modulog.formats.tables import CHUNK, choose_columns
+from modulog.formats.text_files import BOM, count_lines_before, open_stream
 from modulog.kernels.csv_fields import mark_fields
 from modulog.terms.arrow import column_texts
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Texts, frozen
@@ -274,3 +276,60 @@ def _unquoted(field: bytes) -> str:
     """The text of a field without its quotes."""
     text = field.decode(errors="replace")
     return text[1:-1].replace('""', '"') if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+# ---- Files with bad rows
+
+
+def read_csv_leniently(
+    path: str | os.PathLike[str],
+    dictionary: Dictionary,
+    aside: list[BadRecord],
+    *,
+    arity: int | None,
+    delimiter: str,
+    header: bool,
+    strings: bool,
+    columns: Sequence[int | str] | None,
+) -> list[Ids]:
+    """The facts of a CSV file in chunks of ids, as `read_csv` yields them; bad rows are appended to `aside`.
+
+    A file without bad rows is read once, by the fast reader. If that fails, the rows are split into good and
+    bad ones in Python, and the fast reader reads the good ones from a temporary file.
+    """
+
+    def read(file: str | os.PathLike[str]) -> list[Ids]:
+        return list(
+            read_csv(
+                file,
+                dictionary,
+                arity=arity,
+                delimiter=delimiter,
+                header=header,
+                strings=strings,
+                columns=columns,
+            )
+        )
+
+    try:
+        return read(path)
+    except DataError:
+        with open_stream(path) as stream:
+            content = stream.read().removeprefix(BOM)
+        rows = records(content, delimiter.encode())
+        first = next((row for row in rows if not row.blank), None)
+        if arity == 0 or first is None:
+            raise
+        width = arity if arity is not None and columns is None and not header else len(first.fields)
+        good, bad = split_rows(content, delimiter.encode(), width, int(header), str(path))
+        if not bad:
+            raise
+    with TemporaryDirectory() as folder:
+        clean = Path(folder, "clean.csv")
+        clean.write_bytes(content[first.start : first.end] * header + good)
+        try:
+            found = read(clean)
+        except DataError as error:
+            raise DataError(str(error).replace(str(clean), str(path))) from error
+    aside += bad
+    return found

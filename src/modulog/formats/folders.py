@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
 from uuid import uuid4
+
+import pyarrow as pa
 
 from modulog.errors import DataError
 
@@ -69,7 +73,10 @@ class Folder(ABC):
 
     @abstractmethod
     def bring(self, path: Path, name: str) -> None:
-        """Move a file or folder of this machine here, or copy it to another file system; nothing has its name here."""
+        """Move a file or folder of this machine here, or copy it to another file system.
+
+        Nothing must have its name here.
+        """
 
     @abstractmethod
     def write(self, name: str, text: str) -> None:
@@ -136,3 +143,20 @@ class LocalFolder(Folder):
 def _is_checksum(name: str) -> bool:
     """Whether this is a file of checksums, which Hadoop writes beside each of its files."""
     return name.startswith(".") and name.endswith(".crc")
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path in the same folder; at the end the file there gets the name `path`.
+
+    After an error it is deleted, and what was at `path` stays.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{uuid4().hex[:8]}.part")
+    try:
+        yield partial
+        os.replace(partial, path)
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(f"{path}: cannot be written: {error}") from error
+    finally:
+        partial.unlink(missing_ok=True)

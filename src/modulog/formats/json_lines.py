@@ -19,10 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from modulog.errors import DataError
-from modulog.formats.bad_records import NOT_UTF8, BadRecord
-from modulog.formats.columns import choose_columns
-from modulog.formats.line_blocks import line_array, line_blocks, line_offsets, line_text
-from modulog.formats.rdf_lines import check_utf8
+from modulog.formats.bad_records import BadRecord
+from modulog.formats.tables import choose_columns
+from modulog.formats.text_files import NOT_UTF8, check_utf8, line_array, line_blocks, line_offsets, line_text
 from modulog.terms.arrow import encode_arrow
 from modulog.terms.dictionary import Dictionary, Ids
 from modulog.terms.python_values import constant

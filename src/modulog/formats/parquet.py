@@ -1,10 +1,10 @@
-"""Read facts from Parquet files. The type of a column says what its values are."""
+"""Read facts from Parquet files, and write them. The type of a column says what its values are."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +12,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from modulog.errors import DataError
-from modulog.formats.bad_records import BadRecord
-from modulog.formats.columns import CHUNK, choose_columns, encode_batches
-from modulog.formats.lenient import without_missing
-from modulog.formats.records import open_stream
-from modulog.terms.arrow import TURTLE
+from modulog.formats.bad_records import BadRecord, without_missing
+from modulog.formats.folders import replacing
+from modulog.formats.tables import CHUNK, choose_columns, encode_batches, pieces
+from modulog.formats.text_files import open_stream
+from modulog.terms.arrow import TURTLE, column_field, to_arrow, wrap
+from modulog.terms.constant import Kind
 from modulog.terms.dictionary import Dictionary, Ids
+from modulog.wording import plural
 
 _SPARK_NOTE = b"org.apache.spark.sql.parquet.row.metadata"
 """The metadata of a file in which Spark keeps the schema, with the metadata of its columns."""
+
 HOLDS = "holds"
 """The name of the one column, of booleans, in a file of a predicate without arguments."""
+
+CHANGE_SCHEMA = pa.schema(
+    [("predicate", pa.string()), ("sign", pa.int32()), ("terms", pa.list_(pa.string()))]
+)
+"""The columns of a table of changes: see `write_change`."""
+
+_TERMS = column_field("", frozenset(Kind))
+
+Part = tuple[str, int, Iterable[Ids]]
+"""The name of a predicate, the sign of some of its facts, and these facts in chunks of ids."""
 
 
 def read_parquet(
@@ -97,3 +110,82 @@ def _nullary(file: pq.ParquetFile, source: str) -> Iterator[Ids]:
         if batch.num_columns == 0 or True in batch.column(0).to_pylist():
             yield np.empty((0, 1), np.uint32)
             return
+
+
+# ---- Writing
+
+
+def write_parquet(
+    path: str | os.PathLike[str],
+    chunks: Iterable[Ids] | Callable[[], Iterable[Ids]],
+    dictionary: Dictionary,
+    *,
+    names: Sequence[str] | None = None,
+) -> int:
+    """Write facts to a Parquet file; returns the number of rows.
+
+    The type of a column depends on all of its terms, so the chunks are read twice: once for the types, once
+    to write. `chunks` may be a function that gives them anew; an iterator, which can be read only once, is
+    kept in memory.
+    """
+    if not callable(chunks):
+        kept = list(chunks) if isinstance(chunks, Iterator) else chunks
+        again: Callable[[], Iterable[Ids]] = lambda: kept  # noqa: E731
+    else:
+        again = chunks
+    kinds = _kinds(again(), dictionary)
+    rows = 0
+    schema = _schema(kinds, names)
+    with replacing(path) as partial, pq.ParquetWriter(partial, schema) as writer:
+        for chunk in pieces(again(), CHUNK):
+            rows += chunk.shape[1]
+            if kinds:
+                arrays = [to_arrow(dictionary, column, schema.field(i)) for i, column in enumerate(chunk)]
+                writer.write_batch(pa.record_batch(arrays, schema=schema))
+        if not kinds and rows:
+            writer.write_batch(pa.record_batch([pa.array([True])], schema=schema))
+    return rows
+
+
+def _kinds(chunks: Iterable[Ids], dictionary: Dictionary) -> list[set[int]] | None:
+    """The kinds of terms that each column has; None if there is no chunk."""
+    kinds: list[set[int]] | None = None
+    for chunk in chunks:
+        if kinds is None:
+            kinds = [set() for _ in chunk]
+        for seen, column in zip(kinds, chunk, strict=True):
+            seen.update(np.flatnonzero(np.bincount(dictionary.kinds(column), minlength=1)).tolist())
+    return kinds
+
+
+def _schema(kinds: list[set[int]] | None, names: Sequence[str] | None) -> pa.Schema:
+    """The types of columns with these kinds of terms; a predicate without arguments has the column HOLDS."""
+    if not kinds:
+        if names and kinds is None:
+            return pa.schema([column_field(name, ()) for name in names])
+        return pa.schema([pa.field(HOLDS, pa.bool_())])
+    names = names if names is not None else [f"c{i}" for i in range(len(kinds))]
+    if len(names) != len(kinds):
+        raise DataError(f"{plural(len(names), 'name')} for {plural(len(kinds), 'column')}")
+    return pa.schema([column_field(name, seen) for name, seen in zip(names, kinds, strict=True)])
+
+
+def write_change(folder: Path, parts: Iterable[Part], dictionary: Dictionary) -> None:
+    """Make a folder and write the table into it, as one Parquet file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with pq.ParquetWriter(folder / "part-0.parquet", CHANGE_SCHEMA) as writer:
+        for batch in change_batches(parts, dictionary):
+            writer.write_batch(batch)
+
+
+def change_batches(parts: Iterable[Part], dictionary: Dictionary) -> Iterator[pa.RecordBatch]:
+    """The table in batches, one for each chunk of facts."""
+    for predicate, sign, chunks in parts:
+        for ids in chunks:
+            arity, rows = ids.shape
+            terms = to_arrow(dictionary, np.ascontiguousarray(ids.T).reshape(-1), _TERMS)
+            ends = wrap(np.arange(rows + 1, dtype=np.int32) * np.int32(arity))
+            signs = wrap(np.full(rows, sign, np.int32))
+            names = pa.DictionaryArray.from_arrays(wrap(np.zeros(rows, np.int8)), [predicate])
+            columns = [names.cast(pa.string()), signs, pa.ListArray.from_arrays(ends, terms)]
+            yield pa.RecordBatch.from_arrays(columns, schema=CHANGE_SCHEMA)

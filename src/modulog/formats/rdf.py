@@ -20,11 +20,20 @@ from typing import IO, Any
 import numpy as np
 
 from modulog.errors import DataError, Position, underline
-from modulog.formats.bad_records import NOT_UTF8, BadRecord
-from modulog.formats.line_blocks import Block, line_array, line_blocks, line_offsets, line_text
+from modulog.formats.bad_records import BadRecord
 from modulog.formats.rdf_documents import BadDocument, Document, address
-from modulog.formats.rdf_lines import Stretches, check_utf8, split_lines
-from modulog.formats.records import count_lines_before, open_stream
+from modulog.formats.rdf_lines import Stretches, split_lines
+from modulog.formats.text_files import (
+    NOT_UTF8,
+    Block,
+    check_utf8,
+    count_lines_before,
+    line_array,
+    line_blocks,
+    line_offsets,
+    line_text,
+    open_stream,
+)
 from modulog.kernels import ntriples
 from modulog.language.model import Predicate
 from modulog.terms.arrow import distinct_ids

@@ -21,9 +21,8 @@ from xml.parsers.expat import ExpatError, ParserCreate, XMLParserType
 
 import numpy as np
 
-from modulog.formats.bad_records import BOM
-from modulog.formats.line_blocks import line_offsets
 from modulog.formats.rdf_lines import Stretches, said, split_lines
+from modulog.formats.text_files import BOM, line_offsets
 from modulog.kernels import ntriples
 
 _QUADS = 1 << 15

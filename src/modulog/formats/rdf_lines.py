@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from modulog.errors import DataError
 from modulog.kernels import literals, ntriples
@@ -75,20 +74,6 @@ def split_lines(data: Bytes, offsets: Offsets, quads: bool) -> tuple[list[Stretc
     if keep.all():
         return columns, problems
     return [Stretches(c.data, c.starts[keep], c.ends[keep], c.kinds[keep]) for c in columns], problems
-
-
-def check_utf8(lines: pa.Array) -> npt.NDArray[np.bool_]:
-    """Which lines of an array of strings are UTF-8."""
-    good = np.ones(len(lines), np.bool_)
-    try:
-        lines.validate(full=True)
-    except pa.ArrowInvalid:
-        for row, line in enumerate(lines.cast(pa.binary()).to_pylist()):
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                good[row] = False
-    return good
 
 
 def _read_awkward(column: Stretches, rows: npt.NDArray[np.int64]) -> set[int]:

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from modulog.errors import DataError, ModulogError, PipelineError
-from modulog.formats.columns import choose_columns
 from modulog.formats.fact_file import Columns, FactFile
 from modulog.formats.files import is_uri
 from modulog.formats.format import EXTENSIONS, TRIPLES, unknown_format
+from modulog.formats.tables import choose_columns
 from modulog.language.function_names import refuse_functions
 from modulog.language.model import Program
 from modulog.language.parser import parse_file

@@ -28,8 +28,8 @@ from modulog.evaluation.statistics import RoundStatistics, RuleStatistics, Strat
 from modulog.evaluation.stratum_group import StratumGroup
 from modulog.kernels.compile_time import working_time
 from modulog.language.model import Predicate
+from modulog.store.checked_file import checksum, synchronise, write_whole
 from modulog.store.draft import CHECKPOINT
-from modulog.store.file_names import checksum, synchronise, write_whole
 
 ROUNDS = 10
 """Rounds after which a state is committed, unless told otherwise."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from modulog.errors import ModulogError
-from modulog.formats.exporting import part_names
+from modulog.formats.export import part_names
 from modulog.formats.fact_file import FactFile
 from modulog.formats.files import BAD_RECORDS
 from modulog.formats.folders import Folder, LocalFolder

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from modulog.errors import DataError, ModulogError
-from modulog.formats.writing import replacing
+from modulog.formats.folders import replacing
 from modulog.kernels.compile_time import compile_time, working_time
 from modulog.pipeline.config import Configuration
 from modulog.pipeline.report import report

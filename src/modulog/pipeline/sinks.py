@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modulog.formats import rdf_writing
-from modulog.formats.exporting import part_names
+from modulog.formats import rdf_output
+from modulog.formats.export import part_names
 from modulog.formats.files import BAD_RECORDS
 from modulog.formats.folders import Folder
 from modulog.formats.format import SINKS, WRITTEN_TRIPLES
@@ -102,5 +102,5 @@ def _parts(sink: Sink, predicates: Sequence[Predicate]) -> dict[Predicate, str]:
         return dict(zip(predicates, names, strict=True))
     format = SINKS[sink.format]
     if format in WRITTEN_TRIPLES:
-        predicates = [p for p in predicates if rdf_writing.is_triples(p)]
+        predicates = [p for p in predicates if rdf_output.is_triples(p)]
     return part_names(predicates, format)

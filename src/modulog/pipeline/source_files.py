@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from modulog.errors import DataError
+from modulog.formats.csv_rows import records
 from modulog.formats.fact_file import FactFile
 from modulog.formats.files import LocalListing, discover, is_uri
 from modulog.formats.format import FORMATS
 from modulog.formats.parquet import HOLDS
-from modulog.formats.records import records
 from modulog.pipeline.config import Configuration, Source
 
 AT_ONCE = 4

@@ -17,7 +17,7 @@ from shutil import rmtree
 import pyarrow as pa
 
 from modulog.errors import DataError
-from modulog.store.file_names import CheckedFile, checksum, synchronise
+from modulog.store.checked_file import CheckedFile, checksum, synchronise
 from modulog.store.locks import LOCK, READERS, RUN_LOCK, lock_for_writing, read_states, reader_file
 from modulog.store.manifest import FILE_PATH, MANIFEST, Manifest, parse_manifest, read_text
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
 
-from modulog.errors import DataError
+from modulog.errors import DataError, InternalError
 from modulog.language.model import Predicate
 
 VERSION = 2
@@ -196,3 +196,49 @@ def relation_from(entry: Mapping[str, Any]) -> StoredRelation:
 def _checksum(content: Mapping[str, Any]) -> str:
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return f"{crc32(text.encode()):08x}"
+
+
+# ---- Which files of a changed relation stay
+
+# The first file of a relation is its base, with all facts; the other files are changes, the latest last. As in
+# a log-structured merge tree, a new change is merged with earlier ones that are not much larger than it. So
+# there are few files however many changes there have been, and each fact is written a logarithmic number of
+# times.
+
+SHARE = 2
+"""The base is written anew when the changes have at least half as many rows."""
+RATIO = 8
+"""A change is merged with a later one that has at least an eighth of its rows."""
+
+
+def state_of(file: FactsFile | TermsFile) -> int:
+    """The number of the state in which a file was written.
+
+    >>> state_of(TermsFile("terms/000012-0.parquet", 0, "", 0, 0))
+    12
+    """
+    found = FILE_PATH.fullmatch(file.path)
+    if found is None:
+        raise InternalError(f"{file.path} is no path of a store")
+    return int(found[1])
+
+
+def staying(files: Sequence[FactsFile] | Sequence[TermsFile], rows: int) -> int:
+    """How many files stay, from the first on, when a change of `rows` rows comes; it is merged with the
+    others.
+
+    >>> base, small = (TermsFile(f"terms/{n:06d}-0.parquet", 0, "", r, 0) for n, r in ((1, 100), (2, 7)))
+    >>> staying([base, small], 0), staying([base, small], 1), staying([base, small], 49)
+    (2, 1, 0)
+    """
+    count = len(files)
+    while count and rows:
+        made = state_of(files[count - 1])
+        start = count
+        while start and state_of(files[start - 1]) == made:
+            start -= 1
+        held = sum(file.rows for file in files[start:count])
+        if rows * (RATIO if start else SHARE) < held:
+            break
+        rows, count = rows + held, start
+    return count

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from modulog.errors import DataError
-from modulog.store.file_names import checked
+from modulog.store.checked_file import checked
 from modulog.store.locks import Lock, lock_for_reading
 from modulog.store.manifest import FactsFile, Manifest, TermsFile, parse_manifest, read_text
 

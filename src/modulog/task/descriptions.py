@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from modulog.errors import DataError, ModulogError
 from modulog.formats.format import TRIPLES
-from modulog.formats.keyed import Keyed
+from modulog.formats.keyed_facts import Keyed
 from modulog.language.model import Predicate
 from modulog.language.triples import TRIPLE
 from modulog.reasoner.facts_in import predicate_name

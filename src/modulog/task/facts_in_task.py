@@ -8,7 +8,7 @@ from typing import Any
 
 from modulog.errors import DataError
 from modulog.formats.fact_file import BAD, Bad, Columns
-from modulog.formats.keyed import KeyedRows
+from modulog.formats.keyed_facts import KeyedRows
 from modulog.language.model import Predicate
 from modulog.language.term_parser import full_name
 from modulog.language.triples import VIEWS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modulog.formats.keyed import Keyed
+from modulog.formats.keyed_facts import Keyed
 from modulog.reasoner.facts_in import predicate_name
 from modulog.task.descriptions import Description, GivenFacts, GivenFiles, GivenTable
 

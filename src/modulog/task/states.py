@@ -15,9 +15,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from modulog.errors import DataError
-from modulog.store.compaction import state_of
 from modulog.store.draft import Draft, writing
-from modulog.store.manifest import MANIFEST, FactsFile, Manifest, StoredRelation, TermsFile, read_manifest
+from modulog.store.manifest import (
+    MANIFEST,
+    FactsFile,
+    Manifest,
+    StoredRelation,
+    TermsFile,
+    read_manifest,
+    state_of,
+)
 
 File = TypeVar("File", TermsFile, FactsFile)
 

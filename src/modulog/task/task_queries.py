@@ -116,7 +116,7 @@ class TaskAnswers(TaskBase):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        from modulog.formats.lenient import SCHEMA
+        from modulog.formats.bad_records import SCHEMA
 
         if limit is not None and limit < 0:
             raise QueryError(f"a limit is a number of rows, not {limit}")

@@ -1,7 +1,7 @@
 """The functions that rules may use: their names and how many arguments they take.
 
-`term_functions.py` and `arithmetic.py` compute them, `compute.py` calls those. Names are in upper case; operators are
-written between their arguments.
+`term_functions.py` and `arithmetic.py` compute them. Names are in upper case; operators are written between
+their arguments.
 """
 
 from __future__ import annotations

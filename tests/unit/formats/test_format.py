@@ -10,7 +10,7 @@ from modulog import IRI, Reasoner
 from modulog.cli.options import FileFormat
 from modulog.engines.local.backend import LocalBackend
 from modulog.errors import DataError
-from modulog.formats.exporting import export
+from modulog.formats.export import export
 from modulog.formats.files import discover
 from modulog.formats.format import DIRECTIVES, EXTENSIONS, FORMATS, SINKS, TRIPLES, WRITTEN, enumerated
 from modulog.language.model import Predicate

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from modulog.formats.line_blocks import line_offsets
 from modulog.formats.rdf_lines import Stretches, split_lines, term_key
+from modulog.formats.text_files import line_offsets
 from modulog.kernels import literals, ntriples
 from modulog.terms.constant import RDF, XSD
 from modulog.terms.dictionary import frozen

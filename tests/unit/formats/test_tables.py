@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 
 from modulog.errors import DataError
-from modulog.formats import columns as columns_module
 from modulog.formats import tables
 from modulog.formats.tables import read_table
 from modulog.terms.dictionary import Dictionary
@@ -126,7 +125,6 @@ def test_generators_are_read_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_chunks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns_module, "CHUNK", 10)
     monkeypatch.setattr(tables, "CHUNK", 10)
     for data in (np.arange(25), pa.table({"x": range(25)})):
         assert [c.shape for c in read_table(data, Dictionary())] == [(1, 10), (1, 10), (1, 5)]

@@ -22,7 +22,7 @@ from modulog.engines.local.term_values import Vocabulary
 from modulog.engines.relation import Relation
 from modulog.engines.storage import Changed, Kept, Stored
 from modulog.engines.table import Table
-from modulog.formats.exporting import export
+from modulog.formats.export import export
 from modulog.formats.fact_file import Bad, Columns, FactFile, Paths
 from modulog.formats.files import discover
 from modulog.formats.format import FORMATS, TRIPLES
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from modulog.engines.local.checkpoint_writer import Freezer
-    from modulog.formats.bad_records import BadRecord
-    from modulog.formats.lenient import AsideRecords
+    from modulog.formats.bad_records import AsideRecords, BadRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ class LocalBackend:
     def aside(self) -> AsideRecords:
         """The bad records that were set aside."""
         if self._aside is None:
-            from modulog.formats.lenient import AsideRecords
+            from modulog.formats.bad_records import AsideRecords
 
             self._aside = AsideRecords()
         return self._aside
@@ -142,8 +141,7 @@ class LocalBackend:
             for path in paths:
                 yield from self._read_triples(path, format, arity, columns, aside)
             return
-        from modulog.formats.csv import read_csv
-        from modulog.formats.lenient import read_csv_leniently
+        from modulog.formats.csv import read_csv, read_csv_leniently
 
         read = read_csv if aside is None else partial(read_csv_leniently, aside=aside)
         for path in paths:
@@ -167,8 +165,8 @@ class LocalBackend:
         aside: list[BadRecord] | None,
     ) -> Iterable[Table]:
         """Triples, or the quads of named graphs, as rows."""
-        from modulog.formats.columns import choose_columns
         from modulog.formats.rdf import NO_GRAPH, read_rdf
+        from modulog.formats.tables import choose_columns
 
         width = 4 if arity == 4 and columns is None else 3
         chosen = choose_columns(["s", "p", "o", "g"][:width], width, arity, columns, str(path))
@@ -227,7 +225,7 @@ class LocalBackend:
         return export(Path(folder), format, list(facts), chunks, self.dictionary)
 
     def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
-        from modulog.formats.changes import write_change
+        from modulog.formats.parquet import write_change
 
         parts = ((f.predicate, f.sign, answer_tables.ids_of([f.table], f.columns)) for f in facts)
         write_change(folder, parts, self.dictionary)

@@ -26,9 +26,8 @@ from modulog.engines.storage import Changed, Kept, Stored
 from modulog.engines.table import Table
 from modulog.kernels import packing, sort
 from modulog.kernels.types import Words
-from modulog.store.compaction import staying
 from modulog.store.draft import Draft
-from modulog.store.manifest import FactsFile, StoredRelation, TermsFile
+from modulog.store.manifest import FactsFile, StoredRelation, TermsFile, staying
 from modulog.store.store import Store
 from modulog.terms.arrow import wrap
 from modulog.terms.dictionary import Dictionary

@@ -34,10 +34,9 @@ from modulog.engines.spark.unencoded_rows import Staged, stage
 from modulog.engines.storage import Changed, Kept, Stored
 from modulog.engines.table import Table
 from modulog.errors import DataError
-from modulog.formats.columns import choose_columns
 from modulog.formats.fact_file import Bad, Columns, FactFile, Paths
 from modulog.formats.format import TRIPLES
-from modulog.formats.tables import read_table
+from modulog.formats.tables import choose_columns, read_table
 from modulog.language.model import Predicate
 from modulog.language.triples import VIEWS_BY_NAME
 from modulog.store.draft import Draft

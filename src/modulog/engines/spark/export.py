@@ -27,11 +27,11 @@ from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.folders import folder_of
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import SparkTable
-from modulog.formats import DataWarning, rdf_writing
-from modulog.formats.exporting import check_written, part_names, sayable
+from modulog.formats import DataWarning, rdf_output
+from modulog.formats.csv_output import format_rows
+from modulog.formats.export import check_written, part_names, sayable
 from modulog.formats.folders import Folder, file_uri
 from modulog.formats.format import FORMATS, WRITTEN_TRIPLES
-from modulog.formats.writing import format_rows
 from modulog.language.model import Predicate
 from modulog.terms.constant import Kind
 from modulog.terms.dictionary import Dictionary
@@ -70,7 +70,7 @@ def export(
         left |= write(backend, place, format, {p: names[p] for p in chosen}, found)
     for predicate, count in left.items():
         said = plural(count, "fact is", "facts are")
-        why = f"{rdf_writing.LITERAL_SUBJECT} or {rdf_writing.NO_TERM}"
+        why = f"{rdf_output.LITERAL_SUBJECT} or {rdf_output.NO_TERM}"
         path = place / names[predicate]
         warnings.warn(f"{path}: {said} left out, {why}", DataWarning, stacklevel=2)
     return {names[p]: rows[p] - left.get(p, 0) for p in predicates}
@@ -225,7 +225,7 @@ def triple_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Numbers and columns of keys as N-Triples or Turtle; facts that no triple can say are added to `left`."""
     for number, dictionary, ids in _by_number(batches):
-        texts, lost = rdf_writing.format_triples(dictionary, ids, predicates[number], turtle)
+        texts, lost = rdf_output.format_triples(dictionary, ids, predicates[number], turtle)
         left[number].add(sum(lost.values()))
         if len(texts):
             yield _text(number, "".join(texts.to_pylist()))

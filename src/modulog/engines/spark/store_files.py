@@ -31,9 +31,8 @@ from modulog.engines.storage import Changed, Kept, Stored
 from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.formats.folders import file_uri
-from modulog.store.compaction import staying
 from modulog.store.draft import FACTS, Draft
-from modulog.store.manifest import Bounds, FactsFile, StoredRelation, TermsFile
+from modulog.store.manifest import Bounds, FactsFile, StoredRelation, TermsFile, staying
 from modulog.store.store import Store
 
 ROWS = 1 << 22  # rows of a file, about

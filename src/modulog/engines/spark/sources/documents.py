@@ -19,9 +19,9 @@ from modulog.engines.spark.errors import bad_record, register, shown_path, trans
 from modulog.engines.spark.sources.model import BAD_SCHEMA, Bad, Source
 from modulog.engines.spark.sources.parsing import CsvLines, triple_keys
 from modulog.errors import DataError
-from modulog.formats.bad_records import BOM, split_rows
+from modulog.formats.csv_rows import records, split_rows
 from modulog.formats.rdf_documents import BadDocument, Document, address
-from modulog.formats.records import records
+from modulog.formats.text_files import BOM
 
 _BAD = pa.schema(
     [("file", pa.string()), ("line", pa.int64()), ("text", pa.string()), ("reason", pa.string())]

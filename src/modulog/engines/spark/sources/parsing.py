@@ -16,9 +16,10 @@ import pyarrow.csv
 
 from modulog.engines.spark.term_keys import key_array, stretch_keys, text_buffers
 from modulog.errors import DataError
-from modulog.formats.bad_records import NOT_UTF8, OPEN_QUOTE, wrong_width
+from modulog.formats.csv_rows import OPEN_QUOTE, wrong_width
 from modulog.formats.json_lines import JsonColumns
-from modulog.formats.rdf_lines import Stretches, check_utf8, split_lines
+from modulog.formats.rdf_lines import Stretches, split_lines
+from modulog.formats.text_files import NOT_UTF8, check_utf8
 from modulog.kernels import csv_fields, ntriples
 from modulog.terms.arrow import column_texts, wrap
 from modulog.terms.constant import Kind

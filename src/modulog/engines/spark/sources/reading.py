@@ -16,11 +16,10 @@ from modulog.engines.spark.sources.model import Bad, Source, key_columns
 from modulog.engines.spark.sources.parsing import CsvLines, JsonLines, TripleLines
 from modulog.engines.spark.sources.tables import from_frame, read_parquet
 from modulog.errors import DataError
-from modulog.formats.columns import choose_columns
+from modulog.formats.csv_rows import Record, check_first_rows, records
 from modulog.formats.format import FORMATS, unknown_format
-from modulog.formats.headers import check_first_rows
 from modulog.formats.json_lines import PEEK, JsonColumns
-from modulog.formats.records import Record, records
+from modulog.formats.tables import choose_columns
 
 
 def read(

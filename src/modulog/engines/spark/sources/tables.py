@@ -19,8 +19,8 @@ from modulog.engines.spark.sources.model import Bad, Source, key_columns, shown_
 from modulog.engines.spark.term_keys import column_keys
 from modulog.errors import DataError
 from modulog.formats.bad_records import MISSING
-from modulog.formats.columns import choose_columns
 from modulog.formats.parquet import HOLDS
+from modulog.formats.tables import choose_columns
 from modulog.terms.arrow import TURTLE as ARROW_TURTLE
 
 _FILE, _ROW = "_metadata.file_path", "_metadata.row_index"

@@ -27,7 +27,7 @@ from modulog.engines.spark.task.memory import room_of
 from modulog.errors import DataError
 from modulog.formats.fact_file import FactFile
 from modulog.formats.files import is_uri
-from modulog.formats.keyed import Keyed, KeyedFiles, KeyedRows
+from modulog.formats.keyed_facts import Keyed, KeyedFiles, KeyedRows
 
 TABLE = "table:"
 UNKNOWN = 1 << 60

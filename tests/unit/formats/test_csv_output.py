@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from modulog.errors import DataError
 from modulog.formats import DataWarning
 from modulog.formats.csv import read_csv
-from modulog.formats.parquet import read_parquet
-from modulog.formats.writing import write_csv, write_parquet
+from modulog.formats.csv_output import write_csv
+from modulog.formats.parquet import read_parquet, write_parquet
 from modulog.terms.constant import Constant, Kind, term_text
 from modulog.terms.dictionary import Dictionary, Ids
 from modulog.terms.python_values import IRI, TaggedLiteral, constant

@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from modulog.errors import DataError
-from modulog.formats import DataWarning, rdf_writing
+from modulog.formats import DataWarning, rdf_output
+from modulog.formats.csv_output import write_csv
 from modulog.formats.files import file_name
 from modulog.formats.format import FORMATS, WRITTEN, WRITTEN_TRIPLES
-from modulog.formats.writing import write_csv, write_parquet
+from modulog.formats.parquet import write_parquet
 from modulog.language.model import Predicate
 from modulog.terms.dictionary import Dictionary, Ids
 
@@ -63,7 +64,7 @@ def write_facts(
 ) -> int:
     """Write the facts of one predicate to a file in a format of `WRITTEN`; returns how many facts it has."""
     if format in WRITTEN_TRIPLES:
-        return rdf_writing.write_triples(path, chunks(), dictionary, predicate)
+        return rdf_output.write_triples(path, chunks(), dictionary, predicate)
     if format == "parquet":
         return write_parquet(path, chunks, dictionary, names=[f"c{j}" for j in range(predicate.arity)])
     return write_csv(path, chunks(), dictionary, delimiter=FORMATS[format].delimiter or ",")
@@ -87,7 +88,7 @@ def sayable(predicates: Sequence[Predicate]) -> list[Predicate]:
     >>> sayable([Predicate("<http://e.org/p>", 2)])
     [Predicate(name='<http://e.org/p>', arity=2)]
     """
-    good = [predicate for predicate in predicates if rdf_writing.is_triples(predicate)]
+    good = [predicate for predicate in predicates if rdf_output.is_triples(predicate)]
     if len(good) < len(predicates):
         others = ", ".join(str(predicate) for predicate in predicates if predicate not in good)
         said = f"triples have predicates named by IRIs with one or two arguments; not written: {others}"

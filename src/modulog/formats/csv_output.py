@@ -1,39 +1,35 @@
-"""Write facts to CSV and Parquet files.
+"""Write facts to CSV files.
 
-A file gets its name only when it is complete, so an error leaves no part of it. In CSV, strings, integers,
-decimals and IRIs are written such that they are read back as what they were. Other terms, and IRIs that
-contain the delimiter, are written in Turtle form in quotes, which is read back as a string; a warning says
-so. Parquet holds every term.
+Strings, integers, decimals and IRIs are written such that they are read back as what they were. Other terms,
+and IRIs that contain the delimiter, are written in Turtle form in quotes, which is read back as a string; a
+warning says so.
 """
 
 from __future__ import annotations
 
 import os
-import uuid
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from modulog.errors import DataError
 from modulog.formats import DataWarning
-from modulog.formats.columns import CHUNK
-from modulog.formats.parquet import HOLDS
+from modulog.formats.folders import replacing
+from modulog.formats.tables import pieces
 from modulog.kernels.csv_fields import Fields, Keys, write_rows
 from modulog.kernels.strings import measure_texts
-from modulog.terms.arrow import column_field, to_arrow
 from modulog.terms.constant import XSD, Constant, Kind, term_text
 from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, frozen
 from modulog.wording import plural
 
 _OTHER = np.ones(256, np.bool_)
 """The kinds of terms that CSV has no form for."""
+
 _OTHER[[Kind.STRING, Kind.INTEGER, Kind.DECIMAL, Kind.IRI]] = False
+
 _ROWS = 1 << 16
 """Rows of CSV that are formatted at once."""
 
@@ -58,68 +54,6 @@ def write_csv(
         said = plural(lost, "term is", "terms are")
         warnings.warn(f"{path}: {said} in quotes and will read back as strings", DataWarning, stacklevel=2)
     return rows
-
-
-def write_parquet(
-    path: str | os.PathLike[str],
-    chunks: Iterable[Ids] | Callable[[], Iterable[Ids]],
-    dictionary: Dictionary,
-    *,
-    names: Sequence[str] | None = None,
-) -> int:
-    """Write facts to a Parquet file; returns the number of rows.
-
-    The type of a column depends on all of its terms, so the chunks are read twice: once for the types, once
-    to write. `chunks` may be a function that gives them anew; an iterator, which can be read only once, is
-    kept in memory.
-    """
-    if not callable(chunks):
-        kept = list(chunks) if isinstance(chunks, Iterator) else chunks
-        again: Callable[[], Iterable[Ids]] = lambda: kept  # noqa: E731
-    else:
-        again = chunks
-    kinds = _kinds(again(), dictionary)
-    rows = 0
-    schema = _schema(kinds, names)
-    with replacing(path) as partial, pq.ParquetWriter(partial, schema) as writer:
-        for chunk in pieces(again(), CHUNK):
-            rows += chunk.shape[1]
-            if kinds:
-                arrays = [to_arrow(dictionary, column, schema.field(i)) for i, column in enumerate(chunk)]
-                writer.write_batch(pa.record_batch(arrays, schema=schema))
-        if not kinds and rows:
-            writer.write_batch(pa.record_batch([pa.array([True])], schema=schema))
-    return rows
-
-
-def _kinds(chunks: Iterable[Ids], dictionary: Dictionary) -> list[set[int]] | None:
-    """The kinds of terms that each column has; None if there is no chunk."""
-    kinds: list[set[int]] | None = None
-    for chunk in chunks:
-        if kinds is None:
-            kinds = [set() for _ in chunk]
-        for seen, column in zip(kinds, chunk, strict=True):
-            seen.update(np.flatnonzero(np.bincount(dictionary.kinds(column), minlength=1)).tolist())
-    return kinds
-
-
-def _schema(kinds: list[set[int]] | None, names: Sequence[str] | None) -> pa.Schema:
-    """The types of columns with these kinds of terms; a predicate without arguments has the column HOLDS."""
-    if not kinds:
-        if names and kinds is None:
-            return pa.schema([column_field(name, ()) for name in names])
-        return pa.schema([pa.field(HOLDS, pa.bool_())])
-    names = names if names is not None else [f"c{i}" for i in range(len(kinds))]
-    if len(names) != len(kinds):
-        raise DataError(f"{plural(len(names), 'name')} for {plural(len(kinds), 'column')}")
-    return pa.schema([column_field(name, seen) for name, seen in zip(names, kinds, strict=True)])
-
-
-def pieces(chunks: Iterable[Ids], rows: int) -> Iterator[Ids]:
-    """Cut chunks into chunks of at most this many rows."""
-    for chunk in chunks:
-        for start in range(0, chunk.shape[1], rows):
-            yield np.ascontiguousarray(chunk[:, start : start + rows], np.uint32)
 
 
 def format_rows(dictionary: Dictionary, ids: Ids, delimiter: int) -> tuple[Bytes, int]:
@@ -167,20 +101,3 @@ def _reads_back(constant: Constant) -> bool:
     if constant.qualifier == f"{XSD}integer":
         return not point and len(whole) > 18
     return constant.qualifier == f"{XSD}decimal" and fraction.isdecimal() and fraction.isascii()
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path in the same folder; at the end the file there gets the name `path`.
-
-    After an error it is deleted, and what was at `path` stays.
-    """
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
-    try:
-        yield partial
-        os.replace(partial, path)
-    except (OSError, pa.ArrowException) as error:
-        raise DataError(f"{path}: cannot be written: {error}") from error
-    finally:
-        partial.unlink(missing_ok=True)

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from modulog.errors import DataError
 from modulog.formats import DataWarning
-from modulog.formats.exporting import export
+from modulog.formats.export import export
 from modulog.formats.rdf import read_rdf
 from modulog.formats.rdf_lines import is_term
-from modulog.formats.rdf_writing import LITERAL_SUBJECT, NO_PREDICATE, NO_TERM, write_triples
+from modulog.formats.rdf_output import LITERAL_SUBJECT, NO_PREDICATE, NO_TERM, write_triples
 from modulog.language.model import Predicate
 from modulog.terms.constant import RDF, XSD, Constant, Kind, language, literal
 from modulog.terms.dictionary import Dictionary, Ids

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.errors import DataError
-from modulog.formats import line_blocks, rdf_documents
+from modulog.formats import rdf_documents, text_files
 from modulog.formats.rdf import facts_of_triples, read_rdf
 from modulog.terms.constant import RDF, Constant, Kind
 from modulog.terms.dictionary import Dictionary
@@ -38,14 +38,14 @@ def test_blocks_end_anywhere(texts: list[str], newline: str, size: int, mark: bo
     lines = [f'<a:s> <a:p> "{t}" .' if len(t) > 1 else t for t in texts]
     content = ("\ufeff" if mark else "") + newline.join(lines) + (newline if last else "")
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(line_blocks, "BLOCK", max(size, 3))
+        patch.setattr(text_files, "BLOCK", max(size, 3))
         path = Path(name, "a.nt")
         path.write_bytes(content.encode())
         assert read(path) == [("a:s", "a:p", t) for t in texts if len(t) > 1]
 
 
 def test_mistakes_in_later_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line_blocks, "BLOCK", 64)
+    monkeypatch.setattr(text_files, "BLOCK", 64)
     path = tmp_path / "a.nt"
     good = b'<a:s> <a:p> "x" .\r\n'
     for bad, column in ((b"<a:s> <a:p> <b> .", 13), (b'<a:s> <a:p> "\xff" .', 14), (b"<a:s>", 6)):
@@ -92,7 +92,7 @@ def test_memory_does_not_grow_with_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
     """The pieces of a file come and go: six times the file takes no more memory, apart from its terms."""
-    monkeypatch.setattr(line_blocks, "BLOCK", 1 << 18)
+    monkeypatch.setattr(text_files, "BLOCK", 1 << 18)
     monkeypatch.setattr(rdf_documents, "_QUADS", 1 << 11)
     peaks = []
     for lines in (10_000, 60_000):

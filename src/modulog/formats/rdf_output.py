@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from modulog.formats import DataWarning
-from modulog.formats.writing import pieces, replacing
+from modulog.formats.folders import replacing
+from modulog.formats.tables import pieces
 from modulog.kernels import ntriples
 from modulog.language.model import Predicate
 from modulog.terms.arrow import column_field, distinct_ids, to_arrow, wrap

@@ -1,25 +1,32 @@
-"""Cut a text file into blocks of whole lines, and find the lines of a block."""
+"""The bytes of a text file: opened, uncompressed, and cut into blocks of whole lines."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from modulog.errors import DataError
-from modulog.formats.bad_records import BOM
-from modulog.formats.records import count_lines_before, open_stream
 from modulog.kernels import ntriples
 from modulog.terms.dictionary import Bytes, Offsets, frozen
 
 BLOCK = 1 << 22
 """Bytes that are read at once."""
+
 LONGEST_LINE = 1 << 28
 """The most bytes of a line, which must fit into memory as a whole; a longer one is an error."""
+
+BOM = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8, which some programs write at the start of a file; readers skip it."""
+
+NOT_UTF8 = "not UTF-8"
+"""The reason given for bytes that are not UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,36 @@ class Block:
 
     data: bytes
     offset: int
+
+
+def open_stream(path: str | os.PathLike[str]) -> pa.NativeFile:
+    """The bytes of a file, uncompressed if its name ends in .gz."""
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file")
+    try:
+        return pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be opened: {error}") from error
+
+
+def count_lines_before(path: str | os.PathLike[str], offset: int) -> int:
+    """The number of line breaks before an offset of the uncompressed file."""
+    lines, last = 0, b""
+    with open_stream(path) as stream:
+        while offset > 0:
+            data = stream.read(min(offset, 1 << 20))
+            if not data:
+                break
+            offset -= len(data)
+            lines += count_lines(data) - (last == b"\r" and data[:1] == b"\n")
+            last = data[-1:]
+    return lines
+
+
+def count_lines(data: bytes) -> int:
+    """The number of line breaks: LF, CR, or CR and LF together."""
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
 def line_blocks(path: str | os.PathLike[str]) -> Iterator[Block]:
@@ -81,3 +118,17 @@ def line_array(data: bytes, offsets: Offsets) -> pa.Array:
 def line_text(data: bytes, offsets: Offsets, row: int) -> str:
     """One line of a block as text, without its line break."""
     return data[offsets[row] : offsets[row + 1]].decode(errors="replace").rstrip("\r\n")
+
+
+def check_utf8(lines: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which lines of an array of strings are UTF-8."""
+    good = np.ones(len(lines), np.bool_)
+    try:
+        lines.validate(full=True)
+    except pa.ArrowInvalid:
+        for row, line in enumerate(lines.cast(pa.binary()).to_pylist()):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                good[row] = False
+    return good

@@ -8,7 +8,7 @@ import pytest
 
 from modulog import Reasoner
 from modulog.errors import DataError
-from modulog.formats import line_blocks
+from modulog.formats import text_files
 from support.bad_records import ODD, Odd
 
 pytestmark = [
@@ -20,7 +20,7 @@ pytestmark = [
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.name)
 @pytest.mark.parametrize("block", [1 << 22, 40])
 def test_bad_records(odd: Odd, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line_blocks, "BLOCK", block)
+    monkeypatch.setattr(text_files, "BLOCK", block)
     path = odd.write(tmp_path)
     facts, bad, rows = odd.facts(tmp_path)
     assert {record["line"] for record in bad} == odd.bad
