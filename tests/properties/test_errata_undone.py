@@ -226,8 +226,8 @@ def test_e10_instances_counted_by_diff_and_again_later(undo: pytest.MonkeyPatch)
     was over-deleted, and what comes back meets the end of a negated fact twice.
     """
 
-    def won(clause: Prepared, source: int, counting: bool = False) -> list[clause_changes.Variant]:
-        return list(clause_changes._variants(clause, source, "after", "before", "come", "gone", counting))
+    def won(clause: Prepared, source: int, counting: bool = False) -> list[Evaluation]:
+        return list(clause_changes._evaluations(clause, source, "after", "before", "come", "gone", counting))
 
     undo.setattr(seminaive, "won", won)
     assert wrong("e10") >= {("auto", "dredc"), ("off", "dredc")}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from modulog.errors import ParseError, Position
 from modulog.formats.format import DIRECTIVES
-from modulog.language.expression_builder import Expressions, Placed
+from modulog.language.expression_builder import Expressions
 from modulog.language.model import (
     Atom,
     Call,
@@ -114,7 +114,7 @@ class Builder(Expressions):
         at = Position(self.source, token.line, token.column, token.end_line, token.end_column)
         return Atom(predicate, terms, at)
 
-    def plain_call(self, children: list[Any]) -> Placed:
+    def plain_call(self, children: list[Any]) -> Call:
         token = children[0]
         name = self.match_predicate(token)[0]
         try:

@@ -1,8 +1,8 @@
 """The part of the tree builder that reads expressions and conditions, and turns a statement into plain rules.
 
-While a text is read, an expression is either the token of a term or a `Placed` call. In the rules that are
-returned, an expression in a head has become a fresh variable that the body assigns, and a condition with `||`
-has become several rules.
+While a text is read, an expression is either the token of a term or a `Call`. In the rules that are returned,
+an expression in a head has become a fresh variable that the body assigns, and a condition with `||` has
+become several rules.
 """
 
 from __future__ import annotations
@@ -93,14 +93,6 @@ def bodies(body: Sequence[Literal | And | Or | Not]) -> list[tuple[Literal, ...]
     return [tuple(itertools.chain(*choice)) for choice in itertools.product(*choices)]
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """An expression that is more than one term, with its position in the text."""
-
-    expression: Expression
-    position: Position
-
-
 class Expressions:
     """Builder methods for expressions and conditions; each is called for the grammar rule of its name."""
 
@@ -112,27 +104,25 @@ class Expressions:
     def operand(self, children: list[Any]) -> Any:
         return children[0]
 
-    def operation(self, children: list[Any]) -> Placed:
+    def operation(self, children: list[Any]) -> Call:
         left, operator, right = children
-        return Placed(Call(str(operator), (self._value(left), self._value(right))), self._across(left, right))
+        return Call(str(operator), (self._value(left), self._value(right)), self._across(left, right))
 
-    def negative(self, children: list[Any]) -> Placed:
+    def negative(self, children: list[Any]) -> Call:
         sign, operand = children
-        return Placed(Call("-", (self._value(operand),)), self._across(sign, operand))
+        return Call("-", (self._value(operand),), self._across(sign, operand))
 
     def grouped(self, children: list[Any]) -> Any:
         opening, inner, closing = children
-        if isinstance(inner, And | Or | Not | Comparison):
-            return inner
-        return Placed(self._value(inner), self._across(opening, closing))
+        return replace(inner, position=self._across(opening, closing)) if isinstance(inner, Call) else inner
 
-    def spaced_call(self, children: list[Any]) -> Placed:
+    def spaced_call(self, children: list[Any]) -> Call:
         arguments = [self._value(item) for item in children[2:-1:2]]
         return self._call(children[0], children[0], arguments, self._across(children[0], children[-1]))
 
-    def _call(self, name: str, token: Token, arguments: list[Expression], position: Position) -> Placed:
+    def _call(self, name: str, token: Token, arguments: list[Expression], position: Position) -> Call:
         try:
-            return Placed(make_call(str(name), arguments), position)
+            return replace(make_call(str(name), arguments), position=position)
         except BadTerm as problem:
             start = self._at(token)
             end = start.column + len(name)
@@ -201,9 +191,9 @@ class Expressions:
     # ---- Values and positions
 
     def _value(self, item: Any) -> Expression:
-        """The expression of a child: of a `Placed` one, or of the token of a term."""
-        if isinstance(item, Placed):
-            return item.expression
+        """The expression of a child: a call as it is, or the term of a token."""
+        if isinstance(item, Call):
+            return item
         try:
             return self.terms[str(item)]
         except BadTerm as problem:

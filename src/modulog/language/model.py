@@ -5,7 +5,7 @@ Positions in the text are left out of comparisons: two programs are equal if the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -37,6 +37,7 @@ class Call:
 
     function: str
     arguments: tuple[Expression, ...]
+    position: Position | None = field(default=None, compare=False, repr=False)
 
 
 Expression = Constant | Variable | Call
@@ -124,6 +125,30 @@ class Comparison:
 Literal = Atom | Negation | Comparison
 
 
+def assignments(
+    comparisons: Iterable[Comparison], bound: set[Variable]
+) -> Iterator[tuple[Comparison, Variable, Expression]]:
+    """The comparisons that assign, in an order in which they can be evaluated: with variable and expression.
+
+    `?x = e` assigns if ?x is not bound and all variables of e are; `bound` has those of the body's atoms at
+    first, and gains ?x.
+    """
+    waiting = [c for c in comparisons if c.operator == "="]
+    while found := next(((c, *pair) for c in waiting if (pair := _assigned(c, bound))), None):
+        waiting.remove(found[0])
+        bound.add(found[1])
+        yield found
+
+
+def _assigned(equation: Comparison, bound: set[Variable]) -> tuple[Variable, Expression] | None:
+    """The unbound variable that is alone on one side, if all of the other side is bound; with that side."""
+    for variable, value in ((equation.left, equation.right), (equation.right, equation.left)):
+        if isinstance(variable, Variable) and not variable.anonymous and variable not in bound:
+            if bound.issuperset(variables_of(value)):
+                return variable, value
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """`heads :- body .` with at least one head atom and at least one literal.
@@ -186,6 +211,13 @@ class Program:
     def predicates(self) -> set[Predicate]:
         """Every predicate of the rules and facts."""
         return set(self._predicates)
+
+    @cached_property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """The rules, and those that connect `triple` and `rdf:type` with properties and classes."""
+        from modulog.language.triples import bridges
+
+        return (*self.rules, *bridges(self))
 
     @cached_property
     def _predicates(self) -> frozenset[Predicate]:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from modulog.errors import Position
 from modulog.language.error_context import Scene, Slip, is_token
-from modulog.language.expression_builder import Placed
-from modulog.language.model import Comparison, Literal
+from modulog.language.model import Call, Comparison, Literal
 
 _FILE = re.compile(r"[^\n(?<@\"]+\.[A-Za-z]\w{0,4}")
 _SPARQL = re.compile(
@@ -84,7 +83,7 @@ def constraint(scene: Scene) -> Slip | None:
 
 def modulo(scene: Scene) -> Slip | None:
     """`?x % 2`: the `%` has been read as the start of a comment."""
-    if not (is_token(scene.last, "TERM", "RPAR") or isinstance(scene.last, Placed | Comparison)):
+    if not (is_token(scene.last, "TERM", "RPAR") or isinstance(scene.last, Call | Comparison)):
         return None
     end = scene.behind()
     is_comment = not scene.remaining.startswith("%")  # it does not begin one in RDFox's syntax

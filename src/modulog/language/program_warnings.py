@@ -15,7 +15,7 @@ from modulog.errors import Position
 from modulog.language.diagnostics import Diagnostic, atom_of, by_position, uses
 from modulog.language.model import Atom, Program, Rule, Variable
 from modulog.language.printer import print_atom, print_predicate
-from modulog.language.triples import TripleViews, bridges
+from modulog.language.triples import TripleViews
 from modulog.terms.constant import Constant, Kind
 
 COMPARED = 20_000
@@ -58,8 +58,7 @@ def unmade(program: Program, known: Collection[str] = ()) -> dict[str, Position 
 
 def _made(program: Program) -> set[str]:
     """The names of predicates with facts, rules or an `@import`."""
-    rules = (*program.rules, *bridges(program))
-    made = {head.predicate.name for rule in rules for head in rule.heads}
+    made = {head.predicate.name for rule in program.all_rules for head in rule.heads}
     return made | {fact.predicate.name for fact in program.facts} | {d.predicate for d in program.imports}
 
 

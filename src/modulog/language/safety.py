@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from modulog.errors import ArityError, Position, ProgramError, StratificationError, UnsafeRuleError, underline
@@ -26,11 +25,11 @@ from modulog.language.model import (
     Program,
     Rule,
     Variable,
+    assignments,
     variables_of,
 )
 from modulog.language.printer import print_predicate
 from modulog.language.program_warnings import warnings
-from modulog.language.triples import bridges
 from modulog.wording import plural
 
 __all__ = ["Diagnostic", "bound_variables", "check", "verify", "verify_query", "warnings"]
@@ -116,22 +115,10 @@ def bound_variables(body: Iterable[Literal]) -> set[str]:
     ['x', 'y', 'z']
     """
     body = tuple(body)
-    bound = {v.name for literal in body if isinstance(literal, Atom) for v in literal.variables()}
-    pending = [b for b in body if isinstance(b, Comparison) and b.operator == "="]
-    while True:
-        assigned = [name for equation in pending if (name := _assigned(equation, bound)) is not None]
-        if not assigned:
-            return bound
-        bound.update(assigned)
-
-
-def _assigned(equation: Comparison, bound: set[str]) -> str | None:
-    """The unbound variable that an equation assigns: alone on a side whose other side is bound; or None."""
-    for variable, value in ((equation.left, equation.right), (equation.right, equation.left)):
-        if isinstance(variable, Variable) and not variable.anonymous and variable.name not in bound:
-            if all(v.name in bound for v in variables_of(value)):
-                return variable.name
-    return None
+    bound = {v for literal in body if isinstance(literal, Atom) for v in literal.variables()}
+    for _ in assignments([b for b in body if isinstance(b, Comparison)], bound):
+        pass
+    return {v.name for v in bound}
 
 
 def _unsafe(program: Program, text: str | None) -> Iterator[Mistake]:
@@ -269,11 +256,10 @@ def _arities(program: Program, text: str | None) -> Iterator[Mistake]:
 
 def _cycles(program: Program) -> Iterator[Mistake]:
     """One mistake for each strongly connected component of predicates with a negation between two of them."""
-    program = replace(program, rules=(*program.rules, *bridges(program)))
-    graph = dependencies(program.rules)
+    graph = dependencies(program.all_rules)
     owner = {node: i for i, group in enumerate(components(graph, graph)) for node in group}
     broken: set[int] = set()
-    for rule in program.rules:
+    for rule in program.all_rules:
         for negation in (b for b in rule.body if isinstance(b, Negation)):
             negated = negation.atom.predicate
             head = next((h.predicate for h in rule.heads if owner[h.predicate] == owner[negated]), None)
@@ -302,7 +288,7 @@ def _cycle(program: Program, rule: Rule, negation: Negation, path: list[Predicat
 
 def _rule_between(program: Program, needs: Predicate, needed: Predicate) -> tuple[Rule, str]:
     """A rule that derives `needs` and reads `needed`, and "" if it reads it positively, "~" if negated."""
-    deriving = [rule for rule in program.rules if any(head.predicate == needs for head in rule.heads)]
+    deriving = [rule for rule in program.all_rules if any(head.predicate == needs for head in rule.heads)]
     for rule in deriving:
         if any(atom.predicate == needed for atom in rule.atoms):
             return rule, ""

@@ -17,7 +17,8 @@ from modulog.maintenance.maintained_stratum import MaintainedStratum, UpdateRun
 from modulog.maintenance.support import Support
 from modulog.maintenance.update_progress import Reached
 from modulog.maintenance.update_statistics import StratumUpdate
-from modulog.modules.clause_changes import Variant, due, rederivation
+from modulog.modules.clause import Evaluation
+from modulog.modules.clause_changes import due, rederivation
 from modulog.modules.derivation_counts import Counting
 from modulog.modules.module import Module
 from modulog.planning.passes import Switches
@@ -40,7 +41,7 @@ class DRedStratum(MaintainedStratum):
         self.changing: Sequence[Relation] = live.relations
         self.modules: Sequence[Module] = ()
         self._supports: list[Support] = []
-        self._rederiving: list[Variant] = []  # nonrecursive clauses, for heads that were over-deleted
+        self._rederiving: list[Evaluation] = []  # nonrecursive clauses, for heads that were over-deleted
         self._creates_values = bool(live.plan.creating)
 
     # ---- Algorithm 3

@@ -13,7 +13,7 @@ from modulog.engines.engine import Engine, Work
 from modulog.engines.relation import ModuleId, Relation, Version
 from modulog.joins.order import Body, instances
 from modulog.modules.clause import Evaluation, Occurrence, Prepared
-from modulog.modules.clause_changes import Variant, due, lost, won
+from modulog.modules.clause_changes import due, lost, won
 from modulog.modules.derivation_counts import Counting, countable
 from modulog.modules.tree_join import Crossing
 
@@ -112,13 +112,13 @@ def _tries(atom: Occurrence, bound: set[str]) -> float:
 
 
 def _each(
-    find: Callable[[Prepared, ModuleId, bool], list[Variant]],
+    find: Callable[[Prepared, ModuleId, bool], list[Evaluation]],
     clauses: Sequence[Prepared],
     source: ModuleId,
     counting: bool,
-) -> list[Variant]:
+) -> list[Evaluation]:
     """What `lost` or `won` finds for each of the clauses."""
-    return [variant for clause in clauses for variant in find(clause, source, counting)]
+    return [found for clause in clauses for found in find(clause, source, counting)]
 
 
 def _query(clause: Prepared, source: ModuleId) -> Evaluation:

@@ -11,12 +11,12 @@ from modulog.algebra.expressions import Argument, Compute, Condition, Project, R
 from modulog.engines.engine import Engine, Work
 from modulog.engines.relation import ModuleId, Relation, Version
 from modulog.engines.table import Table
-from modulog.joins.order import Body, Ordering
+from modulog.joins.order import CHANGES, Body, Ordering
 from modulog.language.model import Atom, Call, Comparison, Expression, Predicate, Term, Variable
 from modulog.planning.plan import Clause
 from modulog.terms.constant import Constant
 
-CHANGED = 8.0  # an order is chosen anew when a relation has grown or shrunk by this factor
+GROWN = 8.0  # an order is chosen anew when a relation has grown or shrunk by this factor
 MANY = 1000  # and has, or had, more facts than this
 
 
@@ -101,10 +101,14 @@ class Evaluation:
         return Work(self.relation, self.chosen(), self.source, self.clause)
 
     def empty(self) -> bool:
-        """Whether some positive atom has nothing to read, so that nothing can follow."""
-        for read in self.body.reads:
-            if not read.relation.has(read.version):
-                return True
+        """Whether some positive atom has nothing to read, so that nothing can follow.
+
+        Changes are asked for first: of most relations there are none.
+        """
+        for change in (True, False):
+            for read in self.body.reads:
+                if (read.version in CHANGES) == change and not read.relation.has(read.version):
+                    return True
         return False
 
     def show(self, name: Callable[[int], str]) -> str:
@@ -113,7 +117,7 @@ class Evaluation:
 
 
 def _changed(now: float, then: float) -> bool:
-    return max(now, then) > MANY and not then / CHANGED <= now <= then * CHANGED
+    return max(now, then) > MANY and not then / GROWN <= now <= then * GROWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,7 @@ class Prepared:
         absent = tuple(a.read(v) for a, v in zip(self.negations, negated, strict=True))
         needed = tuple(dict.fromkeys(a for a in self.head if isinstance(a, str)))
         # What follows a change is evaluated again and again: an index made for it serves the next one too.
-        once = not also and not {"delta", "gone", "come"} & set(versions)
+        once = not also and not set(CHANGES) & set(versions)
         body = Body(reads, absent, self.conditions, needed, once, self.computed, counting)
         return Evaluation(self.label, self.relation, self.head, body, self.unit, source)
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from modulog.engines.engine import Engine, Work
 from modulog.engines.relation import ModuleId, Version
 from modulog.joins.decomposition import HypertreeNode
-from modulog.modules.clause import Prepared
-from modulog.modules.clause_changes import Variant, due, lost, rederivation, won
+from modulog.modules.clause import Evaluation, Prepared
+from modulog.modules.clause_changes import due, lost, rederivation, won
 from modulog.modules.derivation_counts import Counting
 from modulog.modules.seminaive import steps
 
@@ -106,18 +106,18 @@ class NodeTable:
         """Let Δ join the table, or leave it."""
         self.relation.merge()
 
-    def _come(self, variants: Sequence[Variant]) -> None:
-        self._schedule(variants, 1)
+    def _come(self, evaluations: Sequence[Evaluation]) -> None:
+        self._schedule(evaluations, 1)
         self.relation.derive()
         self._note_size()
 
-    def _leave(self, variants: Sequence[Variant]) -> None:
-        self._schedule(variants, -1)
+    def _leave(self, evaluations: Sequence[Evaluation]) -> None:
+        self._schedule(evaluations, -1)
         if self.relation.derive(leaving=True) and self.counting is not None:
             self.relation.spare(self.counting.positive("delta"))
 
-    def _schedule(self, variants: Sequence[Variant], sign: int) -> None:
-        found = due(variants)
+    def _schedule(self, evaluations: Sequence[Evaluation], sign: int) -> None:
+        found = due(evaluations)
         if found:
             counting = self.counting
             self._run([e.work() for e in found] if counting is None else counting.change(found, sign))
@@ -170,9 +170,9 @@ class TreeTables:
         self.by_node = list(zip(clause.nodes, tables, strict=True))
         self.nodes = [table for table in tables if table is not None]
         self.crossing, self.source = clause.crossing(tables), clause.source
-        self._steps: dict[tuple[Version, Version], list[Variant]] = {}
+        self._steps: dict[tuple[Version, Version], list[Evaluation]] = {}
 
-    def steps(self, below: Version, absent: Version) -> list[Variant]:
+    def steps(self, below: Version, absent: Version) -> list[Evaluation]:
         """Cross-node evaluations: in turn each recursive table restricted to its Δ.
 
         The tables before it are read without their Δ, those after it with it (`seminaive.py`).
@@ -183,17 +183,17 @@ class TreeTables:
         return self._steps[key]
 
     @cached_property
-    def lost(self) -> list[Variant]:
+    def lost(self) -> list[Evaluation]:
         """What changed below the stratum and takes away."""
         return lost(self.crossing, self.source)
 
     @cached_property
-    def won(self) -> list[Variant]:
+    def won(self) -> list[Evaluation]:
         """What changed below the stratum and brings."""
         return won(self.crossing, self.source)
 
     @cached_property
-    def rederivation(self) -> Variant:
+    def rederivation(self) -> Evaluation:
         """The heads that were over-deleted, asked of the tables."""
         return rederivation(self.crossing, self.source)
 

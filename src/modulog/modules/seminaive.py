@@ -14,7 +14,7 @@ from modulog.engines.engine import Work
 from modulog.engines.relation import ModuleId, Version
 from modulog.language.model import Predicate
 from modulog.modules.clause import Context, Evaluation, Prepared, prepare
-from modulog.modules.clause_changes import Variant, due, lost, rederivation, won
+from modulog.modules.clause_changes import due, lost, rederivation, won
 from modulog.modules.derivation_counts import Counting, countable
 from modulog.modules.module import Module
 from modulog.planning.plan import Clause
@@ -43,31 +43,31 @@ class SeminaiveModule(Module):
             self.counting[id(relation)] = Counting(relation, self.prepared, self.engine, self.number)
         self.adding = self._steps("after", "after", True)
 
-    def _steps(self, below: Version, absent: Version, counting: bool) -> list[Variant]:
-        return [v for clause in self.prepared for v in steps(clause, self.number, below, absent, counting)]
+    def _steps(self, below: Version, absent: Version, counting: bool) -> list[Evaluation]:
+        return [e for clause in self.prepared for e in steps(clause, self.number, below, absent, counting)]
 
     @cached_property
-    def _deleting(self) -> list[Variant]:
+    def _deleting(self) -> list[Evaluation]:
         # Instances with a changed atom below are left to Diff: lower atoms read what stayed, negated ones what was
         # never there.
         return self._steps("kept", "either", bool(self.counting))
 
     @cached_property
-    def _diff(self) -> dict[int, list[Variant]]:
+    def _diff(self) -> dict[int, list[Evaluation]]:
         counting = bool(self.counting)
         return {
-            -1: [v for clause in self.prepared for v in lost(clause, self.number, counting)],
-            1: [v for clause in self.prepared for v in won(clause, self.number, counting)],
+            -1: [e for clause in self.prepared for e in lost(clause, self.number, counting)],
+            1: [e for clause in self.prepared for e in won(clause, self.number, counting)],
         }
 
     @cached_property
-    def _rederiving(self) -> list[Variant]:
+    def _rederiving(self) -> list[Evaluation]:
         return [rederivation(clause, self.number) for clause in self.prepared]
 
-    def _consequences(self, variants: Sequence[Variant], sign: int) -> list[Work]:
+    def _consequences(self, evaluations: Sequence[Evaluation], sign: int) -> list[Work]:
         if not self.counting:
-            return [e.work() for e in due(variants)]
-        return [w for e in due(variants) for w in self.counting[id(e.relation)].change([e], sign)]
+            return [e.work() for e in due(evaluations)]
+        return [w for e in due(evaluations) for w in self.counting[id(e.relation)].change([e], sign)]
 
     def add(self) -> list[Work]:
         """Π[I ∪ Δ : Δ] in one step (Definition 3); a clause with an atom without facts is left out."""
@@ -96,20 +96,19 @@ class SeminaiveModule(Module):
         return list(self.counting.values())
 
     def evaluations(self) -> list[Evaluation]:
-        return [v.evaluation for v in self.adding]
+        return self.adding
 
 
 def steps(
     clause: Prepared, source: ModuleId, below: Version, absent: Version, counting: bool = False
-) -> list[Variant]:
+) -> list[Evaluation]:
     """For each occurrence of a predicate of the stratum, the evaluation in which it reads Δ."""
     found = []
     for i, atom in enumerate(clause.atoms):
         if atom.own:
             versions = [_version(i, j, below, other.own) for j, other in enumerate(clause.atoms)]
             negated = [absent] * len(clause.negations)
-            evaluation = clause.evaluation(versions, source, negated, counting=counting)
-            found.append(Variant(atom.relation, "delta", evaluation))
+            found.append(clause.evaluation(versions, source, negated, counting=counting))
     return found
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from modulog.algebra.expressions import AntiJoin, Expr, Extend, Join, Project, Read, Rows, SemiJoin, Where
 from modulog.engines.engine import Engine
 from modulog.engines.relation import ModuleId, Version
-from modulog.joins.order import Body
+from modulog.joins.order import CHANGES, Body
 from modulog.modules.clause import Evaluation, Prepared
 
 SMALLER = 3  # how many times smaller than the largest table the delta node's must be for the first pass
@@ -138,8 +138,6 @@ class CrossNode:
 
 
 # ---- A clause over the tables of the nodes
-
-CHANGES = ("delta", "gone", "come")
 
 
 def heads(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from modulog.language.calls import replace_terms
-from modulog.language.model import Atom, Call, Comparison, Expression, Rule, Term, Variable, variables_of
+from modulog.language.model import Atom, Call, Comparison, Expression, Rule, Term, Variable, assignments
 from modulog.planning.plan import Clause
 
 
@@ -66,30 +66,12 @@ def substitute_assignments(
     """Separate assignments from tests among the comparisons, and substitute the assigned variables."""
     bound = {v for atom in atoms for v in atom.variables()}
     values: dict[Variable, Expression] = {}
-    waiting, progress = list(dict.fromkeys(comparisons)), True
-    while progress:
-        progress = False
-        for comparison in waiting:
-            pair = _assigned(comparison, bound)
-            if pair is not None:
-                variable, value = pair
-                values[variable] = _value(value, values)
-                bound.add(variable)
-                waiting.remove(comparison)
-                progress = True
-                break
-    tests = (replace(c, left=_value(c.left, values), right=_value(c.right, values)) for c in waiting)
-    return SubstitutedBody(atoms, negations, values, tuple(dict.fromkeys(tests)))
-
-
-def _assigned(comparison: Comparison, bound: set[Variable]) -> tuple[Variable, Expression] | None:
-    """The variable that a comparison assigns, and its expression; None if it assigns none."""
-    if comparison.operator != "=":
-        return None
-    for variable, value in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
-        if isinstance(variable, Variable) and variable not in bound and set(variables_of(value)) <= bound:
-            return variable, value
-    return None
+    tests = list(dict.fromkeys(comparisons))
+    for comparison, variable, value in assignments(comparisons, bound):
+        values[variable] = _value(value, values)
+        tests.remove(comparison)
+    simplified = (replace(c, left=_value(c.left, values), right=_value(c.right, values)) for c in tests)
+    return SubstitutedBody(atoms, negations, values, tuple(dict.fromkeys(simplified)))
 
 
 def _value(expression: Expression, values: Mapping[Variable, Expression]) -> Expression:

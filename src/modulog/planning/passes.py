@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from modulog.engines.schemes import REPRESENTABLE
 from modulog.errors import OptionError
 from modulog.language.model import Program
-from modulog.language.triples import bridges
 from modulog.planning.assign_modules import assign_modules
 from modulog.planning.assign_storage import assign_storage
 from modulog.planning.find_views import find_views
@@ -78,7 +77,7 @@ LISTED = "listed: this engine represents no closures, unions or inverses"
 
 
 def _normalise(program: Program, plan: Plan, switches: Switches) -> Plan:
-    return replace(plan, clauses=normalise((*program.rules, *bridges(program))))
+    return replace(plan, clauses=normalise(program.all_rules))
 
 
 def _collapse(program: Program, plan: Plan, switches: Switches) -> Plan:
