@@ -2,15 +2,15 @@
 
 For each stratum that a change below reaches: over-delete what the change took away and what hangs on it,
 sparing the facts with a nonrecursive derivation left; rederive; insert. D and A are kept by the relations
-(`gone`, `come`, …), so that later strata read the net change.
+(`gone`, `come`, …), so that later strata read the net change. `stratum_kinds.py` says which strata use this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from modulog.engines.engine import Work
-from modulog.engines.relation import Relation, Version
+from modulog.engines.relation import Relation
 from modulog.evaluation.observers import LoopObserver, Observers, RoundRecorder, ValueLimits
 from modulog.evaluation.stratum import NONRECURSIVE, LiveStratum
 from modulog.maintenance.maintained_stratum import MaintainedStratum, UpdateRun
@@ -23,11 +23,15 @@ from modulog.modules.derivation_counts import Counting
 from modulog.modules.module import Module
 from modulog.planning.passes import Switches
 
-# How often facts are looked at, where computing a stratum again looks once at each of its facts and of those below
-# it; measured, see benchmarks/README.md.
+# How often facts are looked at, where computing a stratum again looks once at each of its facts and of those
+# below it; measured, see benchmarks/README.md.
 CHANGED = 2.0  # a changed fact below
 DOOMED = 4.0  # an over-deleted fact: it goes, takes others with it, is derived again, and comes
-WENT: tuple[Version, Version] = ("gone", "before")
+
+
+def cost(changes: int, overdeleted: float) -> float:
+    """How many facts following a change looks at."""
+    return CHANGED * changes + DOOMED * overdeleted
 
 
 class DRedStratum(MaintainedStratum):
@@ -42,7 +46,6 @@ class DRedStratum(MaintainedStratum):
         self.modules: Sequence[Module] = ()
         self._supports: list[Support] = []
         self._rederiving: list[Evaluation] = []  # nonrecursive clauses, for heads that were over-deleted
-        self._creates_values = bool(live.plan.creating)
 
     # ---- Algorithm 3
 
@@ -57,65 +60,57 @@ class DRedStratum(MaintainedStratum):
 
     def _overdelete(self, run: UpdateRun) -> None:
         """Lines 21 to 30: what lost a derivation leaves, and what followed from it, unless it has support."""
-        lost = [work for support in self._supports for work in support.work(-1)]
-        more = [work for module in self.modules for work in module.diff(-1)]
-        more += self._seen(run.earlier, leaving=True) if run.earlier else ()
-        if not lost and not more:
-            return self._merge()
-        watch = UpdateWatch(self, run, self._count_overdeleted)
-        delta = self._next_delta([*lost, *more], watch, leaving=True, only_lost=not more)
+        observer = self._observer(run, leaving=True)
+        lost = [work for support in self._supports for work in support.work(-1)]  # E⁻ ∩ Oˢ, Πₙᵣ[I : D\A, A\D]
+        more = [work for module in self.modules for work in module.diff(-1)]  # Diffᵢ[I, D\A, A\D]
+        more += self._seen(run.earlier, leaving=True)
+        delta = self._next_delta([*lost, *more], observer, leaving=True, only_lost=not more)
         while delta:
-            watch.continues()
-            deleted = [work for module in self.modules for work in module.delete()]
-            delta = self._next_delta(deleted, watch, leaving=True)
+            observer.continues()
+            deleted = [work for module in self.modules for work in module.delete()]  # Delᵢ[…, Δ\Δᵢ, Cₙᵣ]
+            delta = self._next_delta(deleted, observer, leaving=True)  # D := D ∪ Δ, and Δ := Δ₁ ∪ … ∪ Δₙ
 
     def _rederive_insert(self, run: UpdateRun) -> None:
         """Lines 31 to 40: what won a derivation comes, over-deleted facts return, and what follows comes."""
-        won = [work for support in self._supports for work in support.work(1)]
+        observer = self._observer(run, leaving=False)
+        won = [work for support in self._supports for work in support.work(1)]  # E⁺ ∩ Oˢ, Πₙᵣ[… : A\D, D\A]
         won += [evaluation.work() for evaluation in due(self._rederiving)]
-        won += [work for module in self.modules for work in (*module.rederive(), *module.diff(1))]
-        won += self._seen(run.earlier, leaving=False) if run.earlier else ()
-        if not won:
-            return self._merge()
-        watch: LoopObserver = UpdateWatch(self, run, self._count_added)
-        if self._creates_values:
-            limits = ValueLimits([self.live.plan], self.switches, lambda: (run.done.rounds, run.done.added))
-            watch = Observers([watch, limits])
-        delta = self._next_delta(won, watch)
+        for module in self.modules:
+            won += (*module.rederive(), *module.diff(1))  # Redᵢ[…, D\A] ∪ Diffᵢ[…, A\D, D\A]
+        won += self._seen(run.earlier, leaving=False)
+        delta = self._next_delta(won, observer)
         while delta:
-            watch.continues()
-            added = [work for module in self.modules for work in module.add()]
-            delta = self._next_delta(added, watch)
+            observer.continues()
+            added = [work for module in self.modules for work in module.add()]  # Addᵢ[…, Δ\Δᵢ]
+            delta = self._next_delta(added, observer)  # A := A ∪ Δ, and Δ := Δ₁ ∪ … ∪ Δₙ
 
     def _next_delta(
-        self, work: Sequence[Work], watch: LoopObserver, *, leaving: bool = False, only_lost: bool = False
+        self, work: Sequence[Work], observer: LoopObserver, *, leaving: bool = False, only_lost: bool = False
     ) -> int:
         """Evaluate the work, let Δ join D (or A), and take what is new for the next Δ; returns its size.
 
         What leaves is spared if it has support (E1). `only_lost` says that the work is what nonrecursive
         clauses lost.
         """
-        if not work:
-            self._merge()
-            return 0
-        watch.round_begins()
-        self.engine.run(work)
-        self._merge()
-        new = sum([relation.derive(leaving) for relation in self.changing])
-        if new and leaving and self.method != "dred":
-            new = sum([support.spare(only_lost) for support in self._supports])
-        watch.round_ends(work, new)
-        return new
-
-    def _merge(self) -> None:
+        new = 0
+        if work:
+            observer.round_begins()
+            self.engine.run(work)
         for relation in self.changing:
             relation.merge()
+        if work:
+            new = sum([relation.derive(leaving) for relation in self.changing])
+            if new and leaving and self.method != "dred":
+                new = sum([support.spare(only_lost) for support in self._supports])
+            observer.round_ends(work, new)
+        return new
 
-    def _seen(self, earlier: Reached, *, leaving: bool) -> Iterator[Work]:
+    def _seen(self, earlier: Reached | None, *, leaving: bool) -> Iterator[Work]:
         """What an earlier process had seen leave, or come, before it was stopped."""
-        places = {id(relation): place for place, relation in enumerate(self.kept)}
-        steps = [earlier.steps[places[id(relation)]] for relation in self.changing]
-        return Reached(steps).work(self.changing, leaving, NONRECURSIVE)
+        if earlier is not None:
+            places = {id(relation): place for place, relation in enumerate(self.kept)}
+            steps = [earlier.steps[places[id(relation)]] for relation in self.changing]
+            yield from Reached(steps).work(self.changing, leaving, NONRECURSIVE)
 
     # ---- Before the loops
 
@@ -149,86 +144,38 @@ class DRedStratum(MaintainedStratum):
         recursive = [counting for module in self.modules for counting in module.counters()]
         return [*recursive, *(s.counting for s in self._supports if s.counting is not None)]
 
-    # ---- Statistics
-
-    def _count_overdeleted(self, done: StratumUpdate) -> None:
-        done.overdeleted += sum(relation.size("delta") for relation in self.changing)
-
-    def _count_added(self, done: StratumUpdate) -> None:
-        done.added += sum(relation.size("delta") for relation in self.changing)
+    # ---- What it costs, and who observes the loops
 
     def _expect(self, done: StratumUpdate) -> None:
         own = sum(relation.guess("before") for relation in self.changing)
-        done.expect(CHANGED * done.changes + DOOMED * self._doomed(own), float(done.facts + own))
+        done.expect(cost(done.changes, self._doomed(own)), float(done.facts + own))
 
     def _doomed(self, own: int) -> float:
-        """How many of the stratum's facts are expected to be over-deleted because other facts of it are."""
+        """How many of its `own` facts are expected to be over-deleted because other facts of it are."""
         return 0.0
 
-
-class NonrecursiveStratum(DRedStratum):
-    """A stratum without recursive rules: it has no modules (n(s) = 0), and each loop ends after one round."""
-
-
-class RecursiveStratum(DRedStratum):
-    """A stratum with modules for its recursive rules."""
-
-    def __init__(self, live: LiveStratum, switches: Switches) -> None:
-        super().__init__(live, switches)
-        self.modules = live.modules
-        if self.method == "dredc":
-            for module in self.modules:
-                module.count_derivations()
-
-    def _choose(self, run: UpdateRun) -> Callable[[UpdateRun], None]:
-        way = super()._choose(run)
-        # What the edges of a represented closure rest on is not known, so its stratum is computed from scratch.
-        return self._recompute if way == self._follow_change and self._has_closures else way
-
-    @property
-    def _has_closures(self) -> bool:
-        """Whether a closure is represented beside other recursive rules."""
-        return not all(relation.listed for relation in self.live.relations)
-
-    @property
-    def _is_saved(self) -> bool:
-        return not self._has_closures
-
-    def _follow_change(self, run: UpdateRun) -> None:
-        try:
-            super()._follow_change(run)
-        except OverdeletionTooLarge:
-            self._recompute_instead(run)
-
-    def _count_overdeleted(self, done: StratumUpdate) -> None:
-        """Stop over-deletion when so much goes that computing the stratum again is cheaper."""
-        super()._count_overdeleted(done)
-        cost = CHANGED * done.changes + DOOMED * done.overdeleted
-        if cost > done.incremental:
-            done.incremental = cost
-            if self._is_cheaper_anew(done):
-                raise OverdeletionTooLarge
-
-    def _doomed(self, own: int) -> float:
-        """Facts that hang on facts below, and on each other, go more often than those."""
-        below = self.live.below.values()
-        gone, before = (sum(relation.guess(v) for relation in below) for v in WENT)
-        return own * (1.0 - (1.0 - gone / max(before, 1)) ** 2)
+    def _observer(self, run: UpdateRun, *, leaving: bool) -> LoopObserver:
+        """What is told of the rounds of a loop; `leaving` is the one that over-deletes."""
+        recorder = UpdateRecorder(self, run, leaving)
+        if leaving or not self.live.plan.creating:
+            return recorder
+        done = run.done
+        limits = ValueLimits([self.live.plan], self.switches, lambda: (done.rounds, done.added))
+        return Observers([recorder, limits])
 
 
-class OverdeletionTooLarge(Exception):
-    """Over-deletion is stopped: the stratum is computed from scratch."""
+class UpdateRecorder(RoundRecorder):
+    """Records the rounds of a loop, counts its facts, and gives checkpoints the opportunity to keep them."""
 
-
-class UpdateWatch(RoundRecorder):
-    """Observes a loop of an update: records rounds, gives checkpoints the opportunity to keep them, counts facts."""
-
-    def __init__(self, stratum: DRedStratum, run: UpdateRun, count: Callable[[StratumUpdate], None]) -> None:
+    def __init__(self, stratum: DRedStratum, run: UpdateRun, leaving: bool) -> None:
         super().__init__(stratum.engine, run.done.evaluated)
-        self._kept, self._run, self._count = stratum.kept, run, count
+        self._kept, self._changing, self._run, self._leaving = stratum.kept, stratum.changing, run, leaving
 
     def continues(self) -> None:
-        run = self._run
+        run, delta = self._run, sum(relation.size("delta") for relation in self._changing)
         run.done.rounds += 1
         run.checkpoints.reached(run.number, self._kept)
-        self._count(run.done)
+        if self._leaving:
+            run.done.overdeleted += delta
+        else:
+            run.done.added += delta

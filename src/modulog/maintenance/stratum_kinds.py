@@ -1,17 +1,26 @@
-"""Which class keeps which kind of stratum up to date, and the classes for closures and views."""
+"""The kinds of strata that updates know, and `maintained`, which chooses one for each stratum.
+
+NonrecursiveStratum    Algorithm 3 without modules: each loop ends after one round
+RecursiveStratum       Algorithm 3, or from scratch where too much would be over-deleted
+ClosureStratum         Algorithm 3 for the external facts, from which the closure follows exactly
+ViewStratum            nothing is to be done while the facts of the parts are shown
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from modulog.engines.relation import Relation
+from modulog.engines.relation import Relation, Version
+from modulog.evaluation.observers import LoopObserver, Observers
 from modulog.evaluation.statistics import RoundStatistics, RuleStatistics
 from modulog.evaluation.stratum import LiveClosure, LiveStratum, LiveView
 from modulog.kernels.compile_time import working_time
-from modulog.maintenance.dredc_mod import NonrecursiveStratum, RecursiveStratum
+from modulog.maintenance.dredc_mod import DRedStratum, cost
 from modulog.maintenance.maintained_stratum import MaintainedStratum, UpdateRun
 from modulog.maintenance.update_statistics import StratumUpdate
 from modulog.planning.passes import Switches
+
+WENT: tuple[Version, Version] = ("gone", "before")
 
 
 def maintained(live: LiveStratum, switches: Switches) -> MaintainedStratum:
@@ -23,7 +32,72 @@ def maintained(live: LiveStratum, switches: Switches) -> MaintainedStratum:
     return (RecursiveStratum if live.modules else NonrecursiveStratum)(live, switches)
 
 
-class ClosureStratum(NonrecursiveStratum):
+class NonrecursiveStratum(DRedStratum):
+    """A stratum without recursive rules: it has no modules (n(s) = 0), and each loop ends after one round."""
+
+
+class RecursiveStratum(DRedStratum):
+    """A stratum with modules for its recursive rules."""
+
+    def __init__(self, live: LiveStratum, switches: Switches) -> None:
+        super().__init__(live, switches)
+        self.modules = live.modules
+        if self.method == "dredc":
+            for module in self.modules:
+                module.count_derivations()
+
+    def _choose(self, run: UpdateRun) -> Callable[[UpdateRun], None]:
+        way = super()._choose(run)
+        # What the edges of a represented closure rest on is not known, so its stratum is computed from scratch.
+        return self._recompute if way == self._follow_change and self._has_closures else way
+
+    @property
+    def _has_closures(self) -> bool:
+        """Whether a closure is represented beside other recursive rules."""
+        return not all(relation.listed for relation in self.live.relations)
+
+    @property
+    def _is_saved(self) -> bool:
+        return not self._has_closures
+
+    def _doomed(self, own: int) -> float:
+        """Facts that hang on facts below, and on each other, go more often than those."""
+        below = self.live.below.values()
+        gone, before = (sum(relation.guess(v) for relation in below) for v in WENT)
+        return own * (1.0 - (1.0 - gone / max(before, 1)) ** 2)
+
+    def _follow_change(self, run: UpdateRun) -> None:
+        try:
+            super()._follow_change(run)
+        except OverdeletionTooLarge:
+            self._recompute_instead(run)
+
+    def _observer(self, run: UpdateRun, *, leaving: bool) -> LoopObserver:
+        observer = super()._observer(run, leaving=leaving)
+        limit = OverdeletionLimit(run.done, self._is_cheaper_anew)
+        return Observers([observer, limit]) if leaving else observer
+
+
+class OverdeletionTooLarge(Exception):
+    """Over-deletion is stopped: the stratum is computed from scratch."""
+
+
+class OverdeletionLimit(LoopObserver):
+    """Stops over-deletion when so much goes that computing the stratum again is cheaper."""
+
+    def __init__(self, done: StratumUpdate, is_cheaper_anew: Callable[[StratumUpdate], bool]) -> None:
+        self._done, self._is_cheaper_anew = done, is_cheaper_anew
+
+    def continues(self) -> None:
+        done = self._done
+        spent = cost(done.changes, done.overdeleted)
+        if spent > done.incremental:
+            done.incremental = spent
+            if self._is_cheaper_anew(done):
+                raise OverdeletionTooLarge
+
+
+class ClosureStratum(DRedStratum):
     """A closure that is all the recursion of its stratum.
 
     Its external facts are maintained like those of a nonrecursive stratum; then the closure follows, exactly
