@@ -31,7 +31,7 @@ DOCUMENTS = [
 
 ANSWERS = {
     "Change": "modulog.maintenance.net_change",
-    "UpdateStatistics": "modulog.maintenance.update_statistics",
+    "UpdateStatistics": "modulog.evaluation.statistics",
     "Statistics": "modulog.evaluation.statistics",
     "StratumStatistics": "modulog.evaluation.statistics",
     "RoundStatistics": "modulog.evaluation.statistics",

@@ -151,16 +151,15 @@ def test_h9_matches_that_lose_two_facts_are_counted_twice(undo: pytest.MonkeyPat
 
 
 def test_h15_negated_atoms_outside_the_triangle(undo: pytest.MonkeyPatch) -> None:
-    variants = clause_changes._variants
+    evaluations = clause_changes._evaluations
 
     def apart(clause: Prepared, source: int, state: Version, *rest: Any) -> Any:
-        for variant in variants(clause, source, state, *rest):
-            body = variant.evaluation.body
-            reads = tuple(replace_version(read, state) for read in body.reads)
-            variant.evaluation.body = replace(body, reads=reads)
-            yield variant
+        for evaluation in evaluations(clause, source, state, *rest):
+            reads = tuple(replace_version(read, state) for read in evaluation.body.reads)
+            evaluation.body = replace(evaluation.body, reads=reads)
+            yield evaluation
 
-    undo.setattr(clause_changes, "_variants", apart)
+    undo.setattr(clause_changes, "_evaluations", apart)
     assert not right("h15")
 
 

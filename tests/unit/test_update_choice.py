@@ -8,7 +8,7 @@ import pytest
 from modulog import Reasoner
 from modulog.engines.local.engine import LocalEngine
 from modulog.engines.schemes import REPRESENTABLE
-from modulog.maintenance.update_statistics import StratumUpdate
+from modulog.evaluation.statistics import StratumUpdate
 
 NODES = 400
 CHAIN = np.column_stack([np.arange(NODES - 1), np.arange(1, NODES)])

@@ -1,64 +1,37 @@
 """The fixpoint: Algorithm 2 of the modular paper over the finest strata.
 
 With seminaive modules alone that is Algorithm 1. `fixpoint` is the algorithm. Statistics, a progress bar,
-checkpoints and limits watch it as observers (`observers.py`); `materialise` puts them together and goes
-through the strata.
+checkpoints and limits are observers of it (`observers.py`); `materialise` puts them together and goes through
+the strata.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
 
-from modulog.engines.backend import Backend
 from modulog.engines.engine import Engine
-from modulog.engines.values import Failures
 from modulog.errors import Interrupted, stopped
 from modulog.evaluation.facts import Facts
-from modulog.evaluation.observers import LoopObserver, Observers, RoundRecorder, ValueLimits
+from modulog.evaluation.observers import (
+    CheckpointKeeper,
+    Checkpoints,
+    GroupRecorder,
+    LoopObserver,
+    Observers,
+    Progress,
+    ProgressCallback,
+    ValueLimits,
+    silent,
+)
 from modulog.evaluation.statistics import RoundStatistics, Statistics
-from modulog.evaluation.stratum import NONRECURSIVE, LiveStratum, live_stratum
-from modulog.evaluation.stratum_group import StratumGroup
+from modulog.evaluation.stratum import NONRECURSIVE, LiveStratum, StratumGroup, live_stratum
 from modulog.kernels.compile_time import working_time
 from modulog.planning.passes import DEFAULT, Switches
 from modulog.planning.plan import Plan
 from modulog.planning.stratify import stages
-from modulog.wording import plural
 
 CLOSURES = ("transitive", "left-linear", "right-linear")
 """The kinds of modules that statistics count as transitive."""
-
-
-class Observer(Protocol):
-    """A callback that is told how far the work has come, for a progress bar."""
-
-    def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None: ...
-
-
-@runtime_checkable
-class Checkpoints(Protocol):
-    """Keeps what was computed so far, so that another process can go on from there."""
-
-    @property
-    def loaded(self) -> bool:
-        """Whether an earlier process has kept something, explicit facts at least."""
-
-    @property
-    def failures(self) -> Failures:
-        """What the earlier process had counted."""
-
-    def begin(self, backend: Backend) -> None:
-        """Before a backend knows any term: give it those that were kept."""
-
-    def resume(self, facts: Facts, runs: Sequence[StratumGroup]) -> None:
-        """Before the first round: put back what was kept, or if there is nothing keep the explicit facts."""
-
-    def reached(self) -> None:
-        """A round, or the last one of a stratum, is over: perhaps keep what there is."""
-
-
-def silent(stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
-    """An `Observer` that does nothing."""
 
 
 def fixpoint(group: StratumGroup, observer: LoopObserver) -> None:
@@ -79,7 +52,7 @@ def fixpoint(group: StratumGroup, observer: LoopObserver) -> None:
 def materialise(
     plan: Plan,
     facts: Facts,
-    observe: Observer = silent,
+    observe: ProgressCallback = silent,
     switches: Switches = DEFAULT,
     checkpoints: Checkpoints | None = None,
 ) -> tuple[Statistics, list[LiveStratum]]:
@@ -129,63 +102,6 @@ def make_live(plan: Plan, facts: Facts) -> dict[int, LiveStratum]:
         live[id(stratum)] = live_stratum(stratum, facts, first)
         first += len(stratum.modules)
     return live
-
-
-# ---- The observers of a materialisation
-
-
-class GroupRecorder(RoundRecorder):
-    """Records rounds and seconds of a group, and tells the plan how each clause was evaluated."""
-
-    def __init__(self, group: StratumGroup, plan: Plan) -> None:
-        super().__init__(group.facts.engine, group.statistics.rounds)
-        self._group, self._plan = group, plan
-        self._start = working_time() - group.statistics.seconds  # those of an earlier process count, too
-
-    def continues(self) -> None:
-        self._group.statistics.seconds = working_time() - self._start
-
-    def ends(self) -> None:
-        self._group.statistics.seconds = working_time() - self._start
-        for stratum in self._group.strata:
-            stratum.record_orders(self._plan, self._group.facts.name)
-
-
-class Progress(LoopObserver):
-    """Where a materialisation is, for a progress bar, and for the message if it is stopped."""
-
-    def __init__(self, tell: Observer) -> None:
-        self.facts, self.where, self._tell = 0, "before the first stratum", tell
-
-    def enter(self, group: StratumGroup, number: int, groups: int) -> None:
-        """Follow the next group from here on."""
-        self._group, self._number, self._groups, self._before = group, number, groups, self.facts
-
-    def continues(self) -> None:
-        group, number, groups = self._group, self._number, self._groups
-        round_ = len(group.statistics.rounds) - 1
-        self.facts = self._before + group.statistics.facts
-        self.where = f"in stratum {number} of {groups} ({group.name}), round {round_}"
-        self._tell(number, groups, group.name, round_, self.facts)
-
-    def ends(self) -> None:
-        self.facts = self._before + self._group.statistics.facts
-
-    def __str__(self) -> str:
-        return f"{self.where}, with {plural(self.facts, 'fact')} derived"
-
-
-class CheckpointKeeper(LoopObserver):
-    """Gives checkpoints the opportunity to keep what there is, after each round and after the last one."""
-
-    def __init__(self, checkpoints: Checkpoints) -> None:
-        self._checkpoints = checkpoints
-
-    def continues(self) -> None:
-        self._checkpoints.reached()
-
-    def ends(self) -> None:
-        self._checkpoints.reached()
 
 
 def _limits(group: StratumGroup, switches: Switches) -> ValueLimits:

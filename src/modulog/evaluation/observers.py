@@ -1,22 +1,28 @@
-"""Observers of the loops of materialisation and updates: statistics, and limits for rules that create values.
+"""Observers of the loops of materialisation and updates: statistics, progress, checkpoints and limits.
 
 A loop knows nothing of its observers. It says when a round begins and ends, when another one will follow, and
-when the fixpoint is reached; whatever else is to happen then (see `fixpoint.py` for progress and
-checkpoints) is an observer.
+when the fixpoint is reached; whatever else is to happen then is an observer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from modulog.engines.backend import Backend
 from modulog.engines.engine import Engine, Work
+from modulog.engines.values import Failures
 from modulog.errors import LimitReached
+from modulog.evaluation.facts import Facts
 from modulog.evaluation.statistics import RoundStatistics, RuleStatistics
 from modulog.kernels.compile_time import working_time
 from modulog.language.printer import print_rule
 from modulog.planning.passes import Switches
-from modulog.planning.plan import Stratum
+from modulog.planning.plan import Plan, Stratum
 from modulog.wording import plural
+
+if TYPE_CHECKING:
+    from modulog.evaluation.stratum import StratumGroup
 
 
 class LoopObserver:
@@ -110,3 +116,92 @@ class ValueLimits(LoopObserver):
             "hint: stop it with a condition such as `?x < 100`, or raise value_rounds "
             f"(now {switches.value_rounds:,}) or value_facts (now {switches.value_facts:,})"
         )
+
+
+# ---- Of a materialisation
+
+
+class ProgressCallback(Protocol):
+    """A callback that is told how far the work has come, for a progress bar."""
+
+    def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None: ...
+
+
+@runtime_checkable
+class Checkpoints(Protocol):
+    """Keeps what was computed so far, so that another process can go on from there."""
+
+    @property
+    def loaded(self) -> bool:
+        """Whether an earlier process has kept something, explicit facts at least."""
+
+    @property
+    def failures(self) -> Failures:
+        """What the earlier process had counted."""
+
+    def begin(self, backend: Backend) -> None:
+        """Before a backend knows any term: give it those that were kept."""
+
+    def resume(self, facts: Facts, runs: Sequence[StratumGroup]) -> None:
+        """Before the first round: put back what was kept, or if there is nothing keep the explicit facts."""
+
+    def reached(self) -> None:
+        """A round, or the last one of a stratum, is over: perhaps keep what there is."""
+
+
+def silent(stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
+    """A `ProgressCallback` that does nothing."""
+
+
+class GroupRecorder(RoundRecorder):
+    """Records rounds and seconds of a group, and tells the plan how each clause was evaluated."""
+
+    def __init__(self, group: StratumGroup, plan: Plan) -> None:
+        super().__init__(group.facts.engine, group.statistics.rounds)
+        self._group, self._plan = group, plan
+        self._start = working_time() - group.statistics.seconds  # those of an earlier process count, too
+
+    def continues(self) -> None:
+        self._group.statistics.seconds = working_time() - self._start
+
+    def ends(self) -> None:
+        self._group.statistics.seconds = working_time() - self._start
+        for stratum in self._group.strata:
+            stratum.record_orders(self._plan, self._group.facts.name)
+
+
+class Progress(LoopObserver):
+    """Where a materialisation is, for a progress bar, and for the message if it is stopped."""
+
+    def __init__(self, tell: ProgressCallback) -> None:
+        self.facts, self.where, self._tell = 0, "before the first stratum", tell
+
+    def enter(self, group: StratumGroup, number: int, groups: int) -> None:
+        """Follow the next group from here on."""
+        self._group, self._number, self._groups, self._before = group, number, groups, self.facts
+
+    def continues(self) -> None:
+        group, number, groups = self._group, self._number, self._groups
+        round_ = len(group.statistics.rounds) - 1
+        self.facts = self._before + group.statistics.facts
+        self.where = f"in stratum {number} of {groups} ({group.name}), round {round_}"
+        self._tell(number, groups, group.name, round_, self.facts)
+
+    def ends(self) -> None:
+        self.facts = self._before + self._group.statistics.facts
+
+    def __str__(self) -> str:
+        return f"{self.where}, with {plural(self.facts, 'fact')} derived"
+
+
+class CheckpointKeeper(LoopObserver):
+    """Gives checkpoints the opportunity to keep what there is, after each round and after the last one."""
+
+    def __init__(self, checkpoints: Checkpoints) -> None:
+        self._checkpoints = checkpoints
+
+    def continues(self) -> None:
+        self._checkpoints.reached()
+
+    def ends(self) -> None:
+        self._checkpoints.reached()

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from modulog.engines.engine import Work
 from modulog.engines.relation import Relation
 from modulog.evaluation.observers import LoopObserver, Observers, RoundRecorder, ValueLimits
+from modulog.evaluation.statistics import StratumUpdate
 from modulog.evaluation.stratum import NONRECURSIVE, LiveStratum
 from modulog.maintenance.maintained_stratum import MaintainedStratum, UpdateRun
 from modulog.maintenance.support import Support
 from modulog.maintenance.update_progress import Reached
-from modulog.maintenance.update_statistics import StratumUpdate
 from modulog.modules.clause import Evaluation
 from modulog.modules.clause_changes import due, rederivation
 from modulog.modules.derivation_counts import Counting

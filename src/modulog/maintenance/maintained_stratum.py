@@ -18,11 +18,10 @@ from modulog.engines.engine import Work
 from modulog.engines.relation import Relation
 from modulog.evaluation.fixpoint import fixpoint
 from modulog.evaluation.observers import EachRound, Observers, RoundRecorder
-from modulog.evaluation.stratum import NONRECURSIVE, LiveStratum, live_stratum
-from modulog.evaluation.stratum_group import StratumGroup
+from modulog.evaluation.statistics import StratumUpdate
+from modulog.evaluation.stratum import NONRECURSIVE, LiveStratum, StratumGroup, live_stratum
 from modulog.kernels.compile_time import working_time
 from modulog.maintenance.update_progress import Reached, UpdateCheckpoints, replay
-from modulog.maintenance.update_statistics import StratumUpdate
 from modulog.modules.decomposed_clause import DecomposedClause
 from modulog.modules.derivation_counts import Counting
 from modulog.planning.passes import Switches

@@ -12,12 +12,11 @@ from collections.abc import Callable
 
 from modulog.engines.relation import Relation, Version
 from modulog.evaluation.observers import LoopObserver, Observers
-from modulog.evaluation.statistics import RoundStatistics, RuleStatistics
+from modulog.evaluation.statistics import RoundStatistics, RuleStatistics, StratumUpdate
 from modulog.evaluation.stratum import LiveClosure, LiveStratum, LiveView
 from modulog.kernels.compile_time import working_time
 from modulog.maintenance.dredc_mod import DRedStratum, cost
 from modulog.maintenance.maintained_stratum import MaintainedStratum, UpdateRun
-from modulog.maintenance.update_statistics import StratumUpdate
 from modulog.planning.passes import Switches
 
 WENT: tuple[Version, Version] = ("gone", "before")

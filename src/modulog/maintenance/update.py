@@ -12,6 +12,7 @@ from modulog.algebra.expressions import Read
 from modulog.engines.relation import Relation
 from modulog.engines.table import Table
 from modulog.evaluation.facts import Facts, Tables
+from modulog.evaluation.statistics import UpdateStatistics
 from modulog.evaluation.stratum import LiveStratum
 from modulog.kernels.compile_time import compile_time, working_time
 from modulog.language.model import Predicate
@@ -21,7 +22,6 @@ from modulog.maintenance.journal import Journal
 from modulog.maintenance.maintained_stratum import MaintainedStratum
 from modulog.maintenance.stratum_kinds import maintained
 from modulog.maintenance.update_progress import UNKEPT, UpdateCheckpoints
-from modulog.maintenance.update_statistics import UpdateStatistics
 from modulog.planning.passes import Switches
 
 

@@ -25,7 +25,7 @@ from modulog.engines.values import Failures
 from modulog.errors import NotSupported
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.statistics import RoundStatistics, RuleStatistics, StratumStatistics
-from modulog.evaluation.stratum_group import StratumGroup
+from modulog.evaluation.stratum import StratumGroup
 from modulog.kernels.compile_time import working_time
 from modulog.language.model import Predicate
 from modulog.store.checked_file import checksum, synchronise, write_whole

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from modulog.engines.values import Failures
-from modulog.evaluation.statistics import RoundStatistics, Statistics
-from modulog.maintenance.update_statistics import UpdateStatistics
+from modulog.evaluation.statistics import RoundStatistics, Statistics, UpdateStatistics
 from modulog.pipeline.run import Run, Watch
 from modulog.pipeline.run_state import Way
 

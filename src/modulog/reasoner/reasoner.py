@@ -11,7 +11,8 @@ from modulog.engines.backend import Backend
 from modulog.engines.registry import is_one_task, make_backend
 from modulog.engines.table import Table
 from modulog.evaluation.facts import Facts
-from modulog.evaluation.fixpoint import Checkpoints, Observer, materialise, silent
+from modulog.evaluation.fixpoint import materialise
+from modulog.evaluation.observers import Checkpoints, ProgressCallback, silent
 from modulog.evaluation.statistics import RoundStatistics, Statistics
 from modulog.formats.fact_file import Bad, Columns
 from modulog.kernels.compile_time import compile_time, working_time
@@ -72,7 +73,7 @@ class Reasoner(Answering):
         value_facts: int = DEFAULT.value_facts,
         table_rows: int | None = DEFAULT.table_rows,
         workers: int | None = None,
-        progress: Observer | None = None,
+        progress: ProgressCallback | None = None,
         checkpoints: Checkpoints | None = None,
         spark: Any = None,
         **options: Any,
@@ -121,7 +122,7 @@ class Reasoner(Answering):
         switches: Switches,
         backend: Backend,
         *,
-        progress: Observer | None = None,
+        progress: ProgressCallback | None = None,
         checkpoints: Checkpoints | None = None,
     ) -> Reasoner:
         """A reasoner of this process over a program that has been read, whose imports are relative to a folder."""
@@ -135,7 +136,7 @@ class Reasoner(Answering):
         folder: Path,
         switches: Switches,
         backend: Backend,
-        progress: Observer | None,
+        progress: ProgressCallback | None,
         checkpoints: Checkpoints | None,
     ) -> None:
         if checkpoints is not None:
@@ -149,7 +150,12 @@ class Reasoner(Answering):
         self._facts.identify_constants()
 
     def _begin(
-        self, program: Program, folder: Path, switches: Switches, backend: Backend, progress: Observer | None
+        self,
+        program: Program,
+        folder: Path,
+        switches: Switches,
+        backend: Backend,
+        progress: ProgressCallback | None,
     ) -> None:
         self.program, self._switches, self._backend = program, switches, backend
         self._plan = make_plan(program, switches, backend.engine.represents)
@@ -194,7 +200,7 @@ class Reasoner(Answering):
         *,
         engine: str = "auto",
         workers: int | None = None,
-        progress: Observer | None = None,
+        progress: ProgressCallback | None = None,
         spark: Any = None,
         program: Program | None = None,
         switches: Switches | None = None,
@@ -530,7 +536,7 @@ class Reasoner(Answering):
         """The names that somebody has given facts for."""
         return self._loader.supplied
 
-    def observe(self, progress: Observer) -> None:
+    def observe(self, progress: ProgressCallback) -> None:
         """Let another observer be told how far the work is."""
         self._observe = progress
 

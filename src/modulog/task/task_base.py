@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from modulog.engines.registry import make_backend
 from modulog.errors import WorkerLost
-from modulog.evaluation.fixpoint import Observer, silent
+from modulog.evaluation.observers import ProgressCallback, silent
 from modulog.evaluation.statistics import Statistics
 from modulog.language.model import Program
 from modulog.planning.passes import Switches
@@ -42,7 +42,7 @@ class TaskBase(Reasoner):
         switches: Switches,
         place: Any,
         workers: int | None,
-        progress: Observer | None,
+        progress: ProgressCallback | None,
         options: Mapping[str, Any],
     ) -> None:
         self.program, self._folder, self._switches = program, folder, switches

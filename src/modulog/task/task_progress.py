@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from modulog.evaluation.fixpoint import Observer
+from modulog.evaluation.observers import ProgressCallback
 
 NAME = "progress"
 
@@ -43,7 +43,7 @@ def _begun(path: Path) -> float:
 class Watching:
     """Tells an observer of the rounds of a task, and remembers how much memory it has taken."""
 
-    def __init__(self, attempts: Path, observe: Observer) -> None:
+    def __init__(self, attempts: Path, observe: ProgressCallback) -> None:
         self._tail, self._observe = Tail(attempts), observe
         self.peak = 0
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from modulog.engines.registry import task_place
 from modulog.errors import OptionError
-from modulog.evaluation.fixpoint import Observer
+from modulog.evaluation.observers import ProgressCallback
 from modulog.evaluation.statistics import Statistics
 from modulog.language.diagnostics import Diagnostic
 from modulog.language.model import Program
@@ -53,7 +53,7 @@ class TaskReasoner(TaskInputs, TaskAnswers):
         value_facts: int = DEFAULT.value_facts,
         table_rows: int | None = DEFAULT.table_rows,
         workers: int | None = None,
-        progress: Observer | None = None,
+        progress: ProgressCallback | None = None,
         spark: Any = None,
         **options: Any,
     ) -> None:
@@ -70,7 +70,7 @@ class TaskReasoner(TaskInputs, TaskAnswers):
         *,
         engine: str = "auto",
         workers: int | None = None,
-        progress: Observer | None = None,
+        progress: ProgressCallback | None = None,
         spark: Any = None,
         program: Program | None = None,
         switches: Switches | None = None,
@@ -132,7 +132,7 @@ class TaskReasoner(TaskInputs, TaskAnswers):
         """As `Reasoner.warnings` says."""
         return check(self.program, known=self.supplied)
 
-    def observe(self, progress: Observer) -> None:
+    def observe(self, progress: ProgressCallback) -> None:
         """As `Reasoner.observe` says."""
         self._observe = progress
         if self._executors is not None:
