@@ -77,7 +77,7 @@ FACTS = [
     in_facts("an unclosed quote in CSV", "edge.csv", 'a,b\nc,"d\n', "bad/edge.csv:2", "quote"),
     in_facts("CSV that is not UTF-8", "edge.csv", b"a,b\nc,\xff\n", "bad/edge.csv:2", "UTF-8"),
     in_facts("TSV with too few fields", "edge.tsv", "a\tb\nc\n", "bad/edge.tsv:2", "1 field"),
-    in_facts("gzip that is none", "edge.csv.gz", "a,b\n", "bad/edge.csv.gz: cannot be read"),
+    in_facts("gzip that is none", "edge.csv.gz", "a,b\n", "bad/edge.csv.gz: not compressed by gzip"),
     in_facts("a null in Parquet", "edge.parquet", parquet({"a": [1, 2], "b": [1, None]}), "bad/edge.parquet", "row 2"),
     in_facts("Parquet with too many columns", "edge.parquet", parquet({"a": [1], "b": [1], "c": [1]}), "bad/edge.parquet", "3 columns"),
     in_facts("Parquet with too few columns", "edge.parquet", parquet({"a": [1]}), "bad/edge.parquet", "1 column"),

@@ -301,6 +301,7 @@ def test_query_json_is_typed(modulog: Callable[..., Result], folder: Path) -> No
 def test_query_json_of_numbers_that_json_does_not_know(modulog: Callable[..., Result], folder: Path) -> None:
     Path("facts").rename("elsewhere")
     Path("facts").mkdir()
+    Path("facts/w.csv").write_text("1\n", encoding="utf-8")
     number = "^^<http://www.w3.org/2001/XMLSchema#double>"
     facts = " ".join(f'v("{n}"{number}) .' for n in ("INF", "-INF", "NaN", "1.5"))
     Path("rules.rls").write_text(facts, encoding="utf-8")

@@ -359,6 +359,7 @@ def _report_errors() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", DataWarning)
+            warnings.filterwarnings("always", "<query>", errors.ProgramWarning)
             warnings.showwarning = _show_warning
             yield
             sys.stdout.flush()
@@ -373,6 +374,8 @@ def _report_errors() -> Iterator[None]:
     except errors.ModulogError as error:
         is_internal = isinstance(error, errors.InternalError) or type(error) is errors.EngineError
         _fail(1 if is_internal else 2, f"{'internal error' if is_internal else 'error'}: {error.told}")
+    except OSError as error:  # stdout is closed, or on a disk that is full
+        _fail(2, f"error: {error.filename or 'the output'}: {error.strerror or error}")
     except MemoryError:
         _fail(1, "error: there is not enough memory")
 

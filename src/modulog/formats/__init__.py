@@ -7,6 +7,21 @@ are.
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+from pathlib import Path
+
+_HERE = f"{Path(__file__).parents[1]}{os.sep}"
+
 
 class DataWarning(UserWarning):
     """A warning about facts that look wrong, are left out, or will read back as something else."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Give a Python warning that points to the line of the user's program from which Modulog was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -7,6 +7,7 @@ it as ids. `docs/terms.md` says how the text of a field determines the term.
 
 from __future__ import annotations
 
+import json
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -208,8 +209,23 @@ def _layout(
     """The layout that the first row, the names in the header and the columns asked for determine."""
     known = [_unquoted(n) for n in names] if names else None
     width = len(names or first.fields)
-    chosen = choose_columns(known, width, arity, columns, f"{source.path}:{line}")
+    try:
+        chosen = choose_columns(known, width, arity, columns, f"{source.path}:{line}")
+    except DataError as error:
+        raise DataError(f"{error}{_other_delimiter(source, first)}") from error
     return _Layout(width, tuple(chosen))
+
+
+def _other_delimiter(source: _Source, row: Record) -> str:
+    """What to say of a row in one piece that has a character in it which usually separates fields."""
+    found = next((c for c in ";\t|," if c.encode() in row.fields[0]), None) if len(row.fields) == 1 else None
+    if found is None:
+        return ""
+    name = {"\t": "tsv", ",": "csv"}.get(found)
+    how = (
+        f"let its name end in .{name}" if name else f"import it as dsv with `delimiter = {json.dumps(found)}`"
+    )
+    return f"; if {'tabs separate' if found == chr(9) else f'`{found}` separates'} its fields, {how}"
 
 
 def _parse(source: _Source, layout: _Layout, block: _Block) -> list[Texts]:
@@ -315,7 +331,10 @@ def read_csv_leniently(
         return read(path)
     except DataError:
         with open_stream(path) as stream:
-            content = stream.read().removeprefix(BOM)
+            try:
+                content = stream.read().removeprefix(BOM)
+            except OSError as error:  # it is damaged as a whole
+                raise DataError(f"{path}: cannot be read: {error}") from error
         rows = records(content, delimiter.encode())
         first = next((row for row in rows if not row.blank), None)
         if arity == 0 or first is None:

@@ -8,7 +8,6 @@ warning says so.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from modulog.formats import DataWarning
+from modulog.formats import DataWarning, warn_user
 from modulog.formats.folders import replacing
 from modulog.formats.tables import pieces
 from modulog.kernels.csv_fields import Fields, Keys, write_rows
@@ -52,7 +51,7 @@ def write_csv(
                 rows += chunk.shape[1]
     if lost:
         said = plural(lost, "term is", "terms are")
-        warnings.warn(f"{path}: {said} in quotes and will read back as strings", DataWarning, stacklevel=2)
+        warn_user(f"{path}: {said} in quotes and will read back as strings", DataWarning)
     return rows
 
 

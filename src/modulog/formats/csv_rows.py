@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from modulog.formats import DataWarning
+from modulog.formats import DataWarning, warn_user
 from modulog.formats.bad_records import BadRecord
 from modulog.formats.text_files import NOT_UTF8, count_lines
 from modulog.wording import plural
@@ -162,9 +161,8 @@ def check_first_rows(path: str | os.PathLike[str], first: Record, others: Iterat
     )
     if above_numbers or usual:
         shown = b", ".join(first.fields).decode(errors="replace")
-        warnings.warn(
+        warn_user(
             f"{path}: the first row looks like a header ({shown}) and was read as a fact; "
             "say that the file has a header to leave it out",
             DataWarning,
-            stacklevel=2,
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from modulog.errors import DataError
-from modulog.formats import DataWarning, rdf_output
+from modulog.formats import DataWarning, rdf_output, warn_user
 from modulog.formats.csv_output import write_csv
 from modulog.formats.files import file_name
 from modulog.formats.format import FORMATS, WRITTEN, WRITTEN_TRIPLES
@@ -94,5 +93,5 @@ def sayable(predicates: Sequence[Predicate]) -> list[Predicate]:
         said = f"triples have predicates named by IRIs with one or two arguments; not written: {others}"
         if not good:
             raise DataError(said)
-        warnings.warn(said, DataWarning, stacklevel=3)
+        warn_user(said, DataWarning)
     return good

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from glob import glob, has_magic
@@ -25,7 +24,7 @@ from typing import Protocol
 from urllib.parse import quote, unquote, urlsplit
 
 from modulog.errors import DataError
-from modulog.formats import DataWarning
+from modulog.formats import DataWarning, warn_user
 from modulog.formats.fact_file import FactFile
 from modulog.formats.format import EXTENSIONS, RDF_EXTENSIONS, enumerated, unknown_format
 
@@ -91,7 +90,10 @@ class LocalListing:
 
     def inside(self, folder: Path | str) -> list[Entry]:
         """See `Listing`."""
-        return [Entry(path, path.is_dir()) for path in sorted(Path(folder).iterdir())]
+        try:
+            return [Entry(path, path.is_dir()) for path in sorted(Path(folder).iterdir())]
+        except OSError as error:
+            raise DataError(f"{folder}: cannot be read: {error.strerror or error}") from error
 
 
 def is_uri(path: str) -> bool:
@@ -136,6 +138,8 @@ def discover(
             found += _discover_folder(entry, formats, listing)
         elif made := _files(entry, formats, listing):
             found += made
+        elif _split(entry.name)[0] in formats:
+            pass  # a folder that is one table and has no parts
         elif many or entry.folder:
             skipped.append(str(entry.name))
         else:
@@ -146,15 +150,18 @@ def discover(
 
 def _discover_folder(folder: Entry, formats: Mapping[str, str], listing: Listing) -> list[FactFile]:
     """The files of facts in a folder with a file for each predicate; a warning names what is skipped."""
-    found, skipped = [], []
+    found, skipped, is_empty = [], [], True
     for entry in listing.inside(folder.path):
         if entry.hidden or (entry.folder and _split(entry.name)[0] not in formats):
             continue
         made = _files(entry, formats, listing)
         found += made
+        is_empty = False
         if not made and not entry.folder:
             skipped.append(str(entry.name))
     _warn(str(folder.path), skipped, formats)
+    if is_empty:
+        _warn_empty(folder)
     return found
 
 
@@ -179,7 +186,9 @@ def _parts(entry: Entry, format: str, listing: Listing) -> list[FactFile]:
             message = (
                 f"{entry.path}: skipped {', '.join(odd)}: a part of a table has no name that begins with `_`"
             )
-            warnings.warn(message, DataWarning, stacklevel=4)
+            warn_user(message, DataWarning)
+        if not parts:
+            _warn_empty(entry)
     arity = _ARITY.search(stem)
     return [
         FactFile(
@@ -197,7 +206,12 @@ def _warn(source: str, skipped: list[str], formats: Mapping[str, str]) -> None:
     """Warn of files that were skipped, if there are any; the first five are named."""
     if skipped:
         names = ", ".join(skipped[:5]) + (", …" if len(skipped) > 5 else "")
-        warnings.warn(f"{source}: skipped {names}: not {', '.join(formats)}", DataWarning, stacklevel=4)
+        warn_user(f"{source}: skipped {names}: not {', '.join(formats)}", DataWarning)
+
+
+def _warn_empty(folder: Entry) -> None:
+    """Warn that a folder has no files of facts."""
+    warn_user(f"{folder.path}: no files of facts are in this folder", DataWarning)
 
 
 def _refuse_rdf(path: Path | str, suffix: str) -> None:

@@ -78,6 +78,8 @@ def _open(path: str | os.PathLike[str]) -> pq.ParquetFile:
             with open_stream(path) as stream:
                 return pq.ParquetFile(pa.BufferReader(stream.read()))
         return pq.ParquetFile(path)
+    except PermissionError as error:
+        raise DataError(f"{path}: cannot be opened: {os.strerror(error.errno or 0)}") from error
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: not a readable Parquet file: {error}") from error
 

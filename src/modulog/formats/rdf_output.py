@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from modulog.formats import DataWarning
+from modulog.formats import DataWarning, warn_user
 from modulog.formats.folders import replacing
 from modulog.formats.tables import pieces
 from modulog.kernels import ntriples
@@ -93,7 +92,7 @@ def write_triples(
                 left += lost
     for reason, number in left.items():
         facts = plural(number, "fact is", "facts are")
-        warnings.warn(f"{path}: {facts} left out, {reason}", DataWarning, stacklevel=2)
+        warn_user(f"{path}: {facts} left out, {reason}", DataWarning)
     return rows
 
 

@@ -5,6 +5,7 @@ What all readers of tables share is here, too: which columns are the arguments, 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from modulog.errors import DataError
+from modulog.formats.files import holds_facts
 from modulog.formats.keyed_facts import Keyed
 from modulog.terms.arrow import encode_arrow, encode_integers, encode_texts, is_turtle, wrap
 from modulog.terms.dictionary import Dictionary, Ids
@@ -50,8 +52,8 @@ def read_table(
     """
     if isinstance(data, Keyed):
         return data.read(dictionary)
-    if isinstance(data, (str, bytes, dict)):
-        raise DataError(f"facts are an iterable of tuples or a table, not a {type(data).__name__}")
+    if isinstance(data, (str, bytes, dict, os.PathLike)):
+        raise DataError(_not_facts(data))
     held = _held_columns(data)
     if held is not None:
         return _read_columns(*held, dictionary, arity, columns)
@@ -59,8 +61,18 @@ def read_table(
     if reader is not None:
         return _read_reader(reader, dictionary, arity, columns)
     if not isinstance(data, Iterable):
-        raise DataError(f"facts are an iterable of tuples or a table, not a {type(data).__name__}")
+        raise DataError(_not_facts(data))
     return _read_rows(iter(data), dictionary, arity, columns)
+
+
+def _not_facts(data: object) -> str:
+    """The message for a value that holds no facts, with what was probably meant."""
+    hint = ""
+    if isinstance(data, os.PathLike) or (isinstance(data, str) and holds_facts(data)):
+        hint = "; for a file use `load`"
+    elif isinstance(data, dict):
+        hint = "; for a dictionary of columns write `pyarrow.table(…)`"
+    return f"facts are an iterable of tuples or a table, not a {type(data).__name__}{hint}"
 
 
 def _held_columns(data: Any) -> tuple[list[Any], list[str] | None, int] | None:
@@ -266,6 +278,8 @@ def choose_columns(
         place = known.index(column) if isinstance(column, str) and column in known else column
         if not isinstance(place, int) or not 0 <= place < width:
             have = f"columns {', '.join(map(repr, known))}" if known else plural(width, "column")
+            if isinstance(column, str) and not known:
+                have += "; columns have names only in a file that is said to have a header"
             raise DataError(f"{source}: there is no column {column!r}, but {have}")
         chosen.append(place)
     return chosen

@@ -22,6 +22,9 @@ BLOCK = 1 << 22
 LONGEST_LINE = 1 << 28
 """The most bytes of a line, which must fit into memory as a whole; a longer one is an error."""
 
+_GZIP = b"\x1f\x8b"
+"""How what gzip has compressed begins."""
+
 BOM = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8, which some programs write at the start of a file; readers skip it."""
 
@@ -42,10 +45,19 @@ def open_stream(path: str | os.PathLike[str]) -> pa.NativeFile:
     path = Path(path)
     if not path.exists():
         raise DataError(f"{path}: there is no such file")
+    named_gz = path.suffix.lower() == ".gz"
     try:
-        return pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None)
+        with open(path, "rb") as file:
+            is_gzip, is_empty = (start := file.read(2)) == _GZIP, not start
+        if is_gzip != named_gz and not is_empty:
+            raise DataError(
+                f"{path}: not compressed by gzip, but its name ends in .gz"
+                if named_gz
+                else f"{path}: compressed by gzip, but its name does not end in .gz"
+            )
+        return pa.input_stream(str(path), compression="gzip" if named_gz else None)
     except OSError as error:
-        raise DataError(f"{path}: cannot be opened: {error}") from error
+        raise DataError(f"{path}: cannot be opened: {error.strerror or error}") from error
 
 
 def count_lines_before(path: str | os.PathLike[str], offset: int) -> int:

@@ -49,6 +49,14 @@ def sparql(scene: Scene) -> Slip | None:
             'a query of its facts is `reasoner.query("q(?x)")`'
         )
         return Slip("a program is not SPARQL", _at(scene, match.start(1), len(match[1])), hint)
+    if (
+        match
+        and re.match(r"\s*[\w.-]*:\s*<", scene.text[match.end() :])
+        and not scene.text[: match.start(1)].strip()
+    ):
+        written = f"@{match[1].lower()}"
+        at = _at(scene, match.start(1), len(match[1]))
+        return Slip(f"`{match[1]}` declares nothing here", at, f"write `{written} ex: <http://…> .`")
     if not scene.in_body:
         return None
     starts = (item.start_pos for item in scene.read[-3:] if is_token(item, "TERM", "PNAME", "IRI", "NAME"))

@@ -14,10 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modulog.errors import DataError, ParseError, Position
+from modulog.formats.format import EXTENSIONS
 from modulog.language.model import Literal, Program
 
 if TYPE_CHECKING:
     from modulog.language.builder import Builder
+
+
+_HOW_FACTS = (
+    "facts are given beside the rules, by `--facts`, `load` or a source of a pipeline, "
+    "and `modulog rules` makes rules of an ontology"
+)
 
 
 # A parser made of a Lark grammar and a tree builder; it is made at the first parse and used for all.
@@ -115,10 +122,13 @@ def parse_query(
 def parse_file(path: str | Path, *, check: bool = True) -> Program:
     """Parse a program from a file in UTF-8; a file that ends in `.dlog` has RDFox's syntax."""
     path = Path(path)
+    extension = next((s for s in reversed(path.suffixes) if s.lower() != ".gz"), "").lower()
     try:
         data = path.read_bytes()
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from error
+    if extension in EXTENSIONS:
+        raise DataError(f"{path}: a file of facts by its name, not of rules; {_HOW_FACTS}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

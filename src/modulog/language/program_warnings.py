@@ -9,11 +9,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from modulog.errors import Position
 from modulog.language.diagnostics import Diagnostic, atom_of, by_position, uses
-from modulog.language.model import Atom, Program, Rule, Variable
+from modulog.language.model import Atom, Literal, Program, Rule, Variable
 from modulog.language.printer import print_atom, print_predicate
 from modulog.language.triples import TripleViews
 from modulog.terms.constant import Constant, Kind
@@ -156,13 +156,36 @@ def like_variables(program: Program, text: str | None) -> Iterator[Diagnostic]:
     lines = text.split("\n")
     for rule in program.rules:
         if names := [name for name in _names(rule) if _is_bare(rule, name, lines)]:
-            shown, meant = " and ".join(f"`{n}`" for n in names), " and ".join(f"`?{n}`" for n in names)
-            is_one = len(names) == 1
-            message = (
-                f"{shown} {'is a constant' if is_one else 'are constants'} here; did you mean {meant}? Quote"
-            )
             place = next(a.position for b in rule.body if (a := atom_of(b)) and _has(a.terms, names))
-            yield Diagnostic("like-variable", f"{message} {'it' if is_one else 'them'} if not", place)
+            yield Diagnostic("like-variable", _said(names), place)
+
+
+def query_warning(query: Sequence[Literal], text: str) -> Diagnostic | None:
+    """A warning if names in a query look like variables: `path(a, X)` asks whether a fact with the string "X" holds.
+
+    >>> from modulog.language.parser import parse_query
+    >>> query_warning(parse_query("path(a, X)"), "path(a, X)").message
+    '`X` is a constant here; did you mean `?X`? Quote it if not'
+    """
+    atoms = [atom for literal in query if (atom := atom_of(literal)) is not None]
+    found = [
+        t.text
+        for atom in atoms
+        for t in atom.terms
+        if isinstance(t, Constant) and t.kind == Kind.STRING and _SHORT.fullmatch(t.text)
+    ]
+    if not (names := [name for name in dict.fromkeys(found) if _stands_bare(name, text)]):
+        return None
+    place = next(atom.position for atom in atoms if _has(atom.terms, names))
+    return Diagnostic("like-variable", _said(names), place, text)
+
+
+def _said(names: Sequence[str]) -> str:
+    """The message about constants that look like variables."""
+    shown, meant = " and ".join(f"`{n}`" for n in names), " and ".join(f"`?{n}`" for n in names)
+    one = len(names) == 1
+    are, them = ("is a constant", "it") if one else ("are constants", "them")
+    return f"{shown} {are} here; did you mean {meant}? Quote {them} if not"
 
 
 def _names(rule: Rule) -> list[str]:
@@ -194,7 +217,12 @@ def _is_bare(rule: Rule, name: str, lines: list[str]) -> bool:
     stretch = lines[place.line - 1 : place.end_line]
     stretch[-1] = stretch[-1][: place.end_column - 1]
     stretch[0] = stretch[0][place.column - 1 :]
-    return re.search(rf"(?<![\w\"'?:/#-]){re.escape(name)}(?![\w\"':/#-])", "\n".join(stretch)) is not None
+    return _stands_bare(name, "\n".join(stretch))
+
+
+def _stands_bare(name: str, text: str) -> bool:
+    """Whether a name occurs in a text without quotes, and not as a part of another word."""
+    return re.search(rf"(?<![\w\"'?:/#-]){re.escape(name)}(?![\w\"':/#-])", text) is not None
 
 
 # Finds the names that misspelt ones were meant to be: one letter is missing, added, changed or moved.

@@ -64,6 +64,8 @@ def variable(scene: Scene) -> Slip | None:
     """A `?` without a name."""
     if not scene.remaining.startswith("?") or scene.token.type != "BAD":
         return None
+    if scene.query and scene.remaining.startswith("?-"):
+        return Slip("a query has no `?-`", scene.here(2), "write the atoms alone: `path(a, ?x)`")
     return Slip(
         "a variable without a name", scene.here(1), "write the name directly behind the `?`, as in `?x`"
     )
@@ -208,6 +210,8 @@ def _bare(scene: Scene) -> Slip | None:
         return None
     if scene.token.type in ("COMMA", "DOT", "ARROW", "$END"):
         hint = f"write `{last}()` for a predicate without arguments"
+        if scene.query:
+            hint = f"write `{last}(?x, ?y)`, with a variable for each argument; {hint.removeprefix('write ')}"
         return Slip(f"`{last}` alone is not an atom", place(last, scene.source), hint)
     if scene.token.type == "BAD" and scene.remaining[0] in "[{":
         return Slip(

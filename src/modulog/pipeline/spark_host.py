@@ -9,7 +9,6 @@ its number.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from modulog.engines.registry import files_on_spark, folder_on_spark, start_spark, task_place
 from modulog.errors import DataError
-from modulog.formats import DataWarning
+from modulog.formats import DataWarning, warn_user
 from modulog.formats.fact_file import FactFile
 from modulog.formats.files import holds_facts, is_uri
 from modulog.formats.folders import Folder
@@ -78,7 +77,7 @@ def file_stream(source: Source) -> Stream:
         files = []
         for path in sorted(row["path"].removeprefix("file:") for row in batch.collect()):
             if source.format is None and not holds_facts(path):
-                warnings.warn(f"{path}: skipped: not {', '.join(EXTENSIONS)}", DataWarning, stacklevel=1)
+                warn_user(f"{path}: skipped: not {', '.join(EXTENSIONS)}", DataWarning)
             else:
                 files += files_on_spark(batch.sparkSession, path, source.format)
         return read_files(reasoner, source, files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,23 +16,34 @@ from modulog.engines.table import Table
 from modulog.errors import DataError, EngineError, EngineUnavailable, NotSupported
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.triple_forms import Forms
-from modulog.formats import DataWarning
+from modulog.formats import DataWarning, warn_user
 from modulog.formats.fact_file import BAD, Bad, Columns
 from modulog.formats.format import DIRECTIVES, TRIPLES, unknown_format
 from modulog.language.model import Directive, Predicate, Program
+from modulog.language.printer import print_predicate
+from modulog.language.program_warnings import near_names
 from modulog.language.term_parser import full_name
 from modulog.language.triples import TRIPLE, VIEWS_BY_NAME, TripleViews, is_rdf
 from modulog.language.triples import VIEWS as ALL_TRIPLES
-from modulog.reasoner.notices import warn_user
 from modulog.reasoner.pending_facts import Source, Waiting, together
 from modulog.reasoner.predicate_names import choose
 from modulog.terms.python_values import IRI
 from modulog.wording import arguments, plural
 
+_PREFIXED = re.compile(r"([\w.-]*:)[\w.-]+")
+
 
 def predicate_name(name: str | IRI) -> str:
     """The name of a predicate as programs know it: an IRI stands in angle brackets."""
     return f"<{name.value}>" if isinstance(name, IRI) else name
+
+
+def check_by_predicate(facts: object) -> None:
+    """Raise an error unless these are facts as `Reasoner.update` takes them: rows by predicate, what `read` gave, or None."""
+    if facts is not None and not isinstance(facts, Mapping | Given):
+        raise DataError(
+            f'facts of an update stand by predicate: {{"edge": [("a", "b")]}}, not in a {type(facts).__name__}'
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +182,25 @@ class Loader:
             found |= self._iris
         self.known.supplied.update(found)
 
+    def doubt(self, predicates: Iterable[Predicate]) -> None:
+        """Warn of facts of an update whose predicate nobody knows, but for a letter."""
+        names = {p.name for p in predicates} - self._lasting.arities.keys()
+        if not names:
+            return
+        near, prefixes = near_names(self._lasting.arities), dict(self._scope[0]).items()
+        for name in sorted(names):
+            if meant := near(name):
+                shown, other = print_predicate(name, prefixes), print_predicate(meant, prefixes)
+                warn_user(
+                    f"facts of {shown}: there was no such predicate; did you mean {other}?", DataWarning
+                )
+
+    def _doubt_prefix(self, name: str) -> None:
+        """Warn of a name that looks like an IRI with a prefix that the program does not have."""
+        if (match := _PREFIXED.fullmatch(name)) is not None:
+            message = f"facts of {name}: a name, not an IRI, since the program has no prefix `{match[1]}`"
+            warn_user(message, DataWarning)
+
     @property
     def supplied(self) -> set[str]:
         """The names that somebody has given facts for, even none."""
@@ -238,6 +269,7 @@ class Loader:
             forms = self.forms.of(tables)
             self.known.know(forms)
             self.supply([arrival.name])
+            self._doubt_prefix(arrival.name)
             sources.append(Source(arrival.name, arrival.source, forms, arrival.bad, arrival.of_program))
         for graph in graphs:
             self.known.check(graph.triples.predicates, "triples")
@@ -339,6 +371,11 @@ class Loader:
                 triples = self.backend.read_rdf(paths, kind, self.views, bad)
                 graphs.append(Graph(triples, _shown(paths), aside.pieces[before:]))
                 continue
+            if kind in TRIPLES and columns is None and self.expected(given) not in (None, 3, 4):
+                raise DataError(
+                    f"{_shown(paths)}: triples have three arguments, but {given} has {self.expected(given)}; "
+                    "without a predicate the file fills those of its triples"
+                )
             wanted: Mapping[str, Columns | None] = mapping or {given: columns}
             for name, chosen in ((self.named(name), chosen) for name, chosen in wanted.items()):
                 arity = self.expected(name) if said is None else said

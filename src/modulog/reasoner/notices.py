@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from collections.abc import Collection
-from pathlib import Path
 
 from modulog.errors import ProgramWarning
+from modulog.formats import warn_user
 from modulog.language import program_warnings
 from modulog.language.function_names import refuse_functions
 from modulog.language.model import Program
@@ -19,8 +16,6 @@ SHOWN_CODES = ("no-facts", "like-variable")
 """
 MOST = 5
 """The most warnings that are given: rules from an ontology name many predicates that have no facts."""
-
-_HERE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 def notice(program: Program, supplied: Collection[str]) -> None:
@@ -34,11 +29,3 @@ def notice(program: Program, supplied: Collection[str]) -> None:
         warn_user(warning.show(), ProgramWarning)
     if len(found) > MOST:
         warn_user(f"{plural(len(found) - MOST, 'more warning')}: see `Reasoner.warnings`", ProgramWarning)
-
-
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Give a Python warning that points to the line of the user's program from which Modulog was called."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)

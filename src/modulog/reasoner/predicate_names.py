@@ -23,6 +23,8 @@ def choose(known: Iterable[Predicate], name: str, arity: int | None = None) -> P
     if not found and (explained := explain_call(name)):
         raise QueryError("; ".join(explained))
     if not found:
+        if "(" in name:
+            raise QueryError(f"`{name}` is no name of a predicate; for the answers of a query use `query`")
         near = get_close_matches(name, {p.name for p in known}, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise QueryError(f"there is no predicate {name}{hint}")

@@ -15,12 +15,14 @@ import numpy as np
 from modulog.algebra.expressions import Project
 from modulog.engines.backend import NO_FRAMES, Backend
 from modulog.engines.table import Table
-from modulog.errors import NotSupported, QueryError
+from modulog.errors import NotSupported, ProgramWarning, QueryError
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.statistics import Statistics
+from modulog.formats import warn_user
 from modulog.formats.files import BAD_RECORDS
 from modulog.language.model import Literal, Negation, Predicate, Program
 from modulog.language.parser import parse_query
+from modulog.language.program_warnings import query_warning
 from modulog.language.term_parser import full_name
 from modulog.language.triples import specialise_body
 from modulog.query.conjunctive_query import answer, variables_of
@@ -265,6 +267,8 @@ class Answering(ABC):
             atom = literal.atom if isinstance(literal, Negation) else literal
             if (predicate := getattr(atom, "predicate", None)) is not None:
                 self._predicate_of(predicate.name, predicate.arity)
+        if warning := query_warning(literals, text):
+            warn_user(warning.show(), ProgramWarning)
         return literals
 
     def _answer(self, literals: tuple[Literal, ...]) -> Project:

@@ -29,7 +29,7 @@ from modulog.planning.passes import DEFAULT, Switches, make_plan
 from modulog.planning.plan import Plan
 from modulog.query.predicate_reads import Readings
 from modulog.reasoner import persistence
-from modulog.reasoner.facts_in import Given, Loader, Reading
+from modulog.reasoner.facts_in import Given, Loader, Reading, check_by_predicate
 from modulog.reasoner.notices import notice
 from modulog.reasoner.predicate_names import chosen
 from modulog.reasoner.queries import Answering
@@ -465,10 +465,15 @@ class Reasoner(Answering):
         """
         with self._loader.trying():
             for facts in (add, delete):
+                check_by_predicate(facts)
                 self._loader.supply(facts if isinstance(facts, Mapping) else ())
             self._ready()
             minus = self._loader.given(delete or {}, leaving=True)
-            return self._apply(minus, self._loader.given(add or {}))
+            plus = self._loader.given(add or {})
+            self._loader.doubt({*minus, *plus})
+            change = self._apply(minus, plus)
+            self._loader.know(plus)
+            return change
 
     def _apply(self, minus: dict[Predicate, list[Table]], plus: dict[Predicate, list[Table]]) -> Change:
         assert self._maintenance is not None

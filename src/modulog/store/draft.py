@@ -35,11 +35,11 @@ _STORE_NAMES = {MANIFEST, LOCK, RUN_LOCK, READERS, TERMS, FACTS, STAGING, _DRAFT
 
 def check_target(folder: Path) -> Manifest | None:
     """The current state of a store, None for a new one; a DataError if the folder is something else."""
-    if not folder.exists():
-        return None
-    if not folder.is_dir():
-        raise DataError(f"{folder}: not a store, which is a folder")
     try:
+        if not folder.exists():
+            return None
+        if not folder.is_dir():
+            raise DataError(f"{folder}: not a store, which is a folder")
         names = {entry.name for entry in folder.iterdir()}
     except OSError as error:
         raise DataError(f"{folder}: cannot be read: {error.strerror}") from error

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from modulog.errors import WorkerLost
-from modulog.reasoner.notices import warn_user
+from modulog.formats import warn_user
 from modulog.task import worker
 from modulog.task.states import forget
 from modulog.task.worker import Outcome

@@ -15,12 +15,12 @@ from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
 
 from modulog.errors import DataError, ModulogError
+from modulog.formats import warn_user
 from modulog.formats.format import TRIPLES
 from modulog.formats.keyed_facts import Keyed
 from modulog.language.model import Predicate
 from modulog.language.triples import TRIPLE
 from modulog.reasoner.facts_in import predicate_name
-from modulog.reasoner.notices import warn_user
 
 if TYPE_CHECKING:
     from modulog.reasoner.facts_in import Given

@@ -12,7 +12,7 @@ from modulog.formats.keyed_facts import KeyedRows
 from modulog.language.model import Predicate
 from modulog.language.term_parser import full_name
 from modulog.language.triples import VIEWS
-from modulog.reasoner.facts_in import Given, Reading, predicate_name
+from modulog.reasoner.facts_in import Given, Reading, check_by_predicate, predicate_name
 from modulog.reasoner.predicate_names import choose, chosen
 from modulog.reasoner.reasoner import Reasoner
 from modulog.task.descriptions import Description, Difference, GivenFacts, GivenFiles, GivenLater
@@ -142,6 +142,7 @@ class TaskInputs(TaskBase):
                 raise DataError("facts that one reasoner has read cannot be given to another")
             return facts.shipped(fetching)
         if facts is None or not isinstance(facts, Mapping):
+            check_by_predicate(facts)
             if facts is not None:
                 raise DataError("facts that one reasoner has read cannot be given to another")
             return {}

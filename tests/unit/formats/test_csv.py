@@ -156,7 +156,7 @@ def test_missing_and_damaged_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"p\.csv\.gz: cannot be read"):
         rows(path)
     path.write_bytes(b"a,b\n")
-    with pytest.raises(DataError, match=r"p\.csv\.gz: cannot be read"):
+    with pytest.raises(DataError, match=r"p\.csv\.gz: not compressed by gzip"):
         rows(path)
 
 

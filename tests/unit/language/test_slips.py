@@ -146,7 +146,7 @@ def test_program(text: str, line: int, column: int, message: str, hint: str | No
     [
         ("", 1, "an empty query", "expected an atom"),
         ("p(a", 2, "this parenthesis is never closed", "add `)`"),
-        ("p", 1, "`p` alone is not an atom", "write `p()`"),
+        ("p", 1, "`p` alone is not an atom", "with a variable for each argument"),
         ("p(a),", 6, "the text ends too early", "expected an atom"),
         ("p(a) q(b)", 5, "a comma is missing", "separate the literals"),
         ("p(a) :- q(a)", 6, "`:-` cannot stand here", "without head and `:-`"),

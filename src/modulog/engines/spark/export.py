@@ -6,7 +6,6 @@ decoded facts are kept for a moment: what type a column gets is known when all i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import pairwise
@@ -27,7 +26,7 @@ from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.folders import folder_of
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import SparkTable
-from modulog.formats import DataWarning, rdf_output
+from modulog.formats import DataWarning, rdf_output, warn_user
 from modulog.formats.csv_output import format_rows
 from modulog.formats.export import check_written, part_names, sayable
 from modulog.formats.folders import Folder, file_uri
@@ -72,7 +71,7 @@ def export(
         said = plural(count, "fact is", "facts are")
         why = f"{rdf_output.LITERAL_SUBJECT} or {rdf_output.NO_TERM}"
         path = place / names[predicate]
-        warnings.warn(f"{path}: {said} left out, {why}", DataWarning, stacklevel=2)
+        warn_user(f"{path}: {said} left out, {why}", DataWarning)
     return {names[p]: rows[p] - left.get(p, 0) for p in predicates}
 
 
