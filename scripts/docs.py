@@ -30,7 +30,7 @@ DOCUMENTS = [
 """The documents that become pages, in the order of the contents."""
 
 ANSWERS = {
-    "Change": "modulog.maintenance.net_change",
+    "Change": "modulog.maintenance.change",
     "UpdateStatistics": "modulog.evaluation.statistics",
     "Statistics": "modulog.evaluation.statistics",
     "StratumStatistics": "modulog.evaluation.statistics",
@@ -43,7 +43,7 @@ ANSWERS = {
     "Clause": "modulog.planning.plan",
     "ModulePlan": "modulog.planning.plan",
     "Given": "modulog.reasoner.facts_in",
-    "Diagnostic": "modulog.language.diagnostics",
+    "Diagnostic": "modulog.language.program_warnings",
 }
 """What methods of public classes answer, and the modules that define it."""
 

@@ -8,8 +8,7 @@ from benchmarks.data.relations import Vocabulary
 from modulog import Program, rules_of
 from modulog.language.model import Atom, Predicate, Rule
 from modulog.language.printer import print_rule
-from modulog.owl.load import read_ontology
-from modulog.owl.triple_graph import Graph
+from modulog.owl.triple_graph import Graph, read_ontology
 from modulog.owl.vocabulary import OWL
 from modulog.terms.constant import Constant, Kind
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from modulog.engines.relation import Estimate
 from modulog.joins import decompose as d
 from modulog.joins.decomposition import Decomposition
-from modulog.joins.hypergraph import Hypergraph, as_set, members
-from modulog.joins.node_estimates import NodeSizes
+from modulog.joins.hypergraph import Hypergraph, NodeSizes, as_set, members
 from modulog.language.model import Variable
 from modulog.planning.plan import Clause
 from support.bodies import SHAPES, clauses, estimators, generalised_width, names, random_edges, violated

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modulog import IRI, Reasoner, rules_of
-from modulog.owl.skip_reasons import NOTHING_HOLDS, SAYS_NOTHING
+from modulog.owl.class_expressions import NOTHING_HOLDS, SAYS_NOTHING
 from support.ontologies import PREFIXES
 
 rdflib = pytest.importorskip("rdflib")

@@ -11,7 +11,7 @@ from modulog import Reasoner
 from modulog.engines.local.backend import LocalBackend
 from modulog.kernels.threads import Threads
 from modulog.language.parser import read_program
-from modulog.maintenance.net_change import Change
+from modulog.maintenance.change import Change
 from modulog.planning.passes import Switches
 
 NUMBERS = (1, 2, 3)

@@ -16,9 +16,9 @@ from modulog.wording import plural
 if TYPE_CHECKING:
     from modulog.cli.progress_line import Progress
     from modulog.formats.fact_file import FactFile
-    from modulog.language.diagnostics import Diagnostic
     from modulog.language.model import Program
-    from modulog.maintenance.net_change import Change
+    from modulog.language.program_warnings import Diagnostic
+    from modulog.maintenance.change import Change
     from modulog.reasoner.reasoner import Reasoner
 
 WARNINGS = 5

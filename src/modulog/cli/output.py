@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from modulog.language.printer import Prefixes
-    from modulog.maintenance.net_change import Change
+    from modulog.maintenance.change import Change
 
 
 def print_table(found: pa.Table, total: int, prefixes: Prefixes) -> None:

@@ -202,6 +202,9 @@ def _actions(stratum: StratumStatistics) -> str:
     return f", {plural(actions, 'action')}" if actions else ""
 
 
+# ---- Updates
+
+
 @dataclass(slots=True)
 class StratumUpdate:
     """One stratum in an update. `how` is "incrementally", "exactly" (a closure) or "from scratch".

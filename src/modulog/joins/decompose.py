@@ -29,8 +29,7 @@ from modulog.algebra.expressions import Argument
 from modulog.engines.relation import Estimate
 from modulog.joins.decomposition import Decomposition, HypertreeNode
 from modulog.joins.estimates import Sizes, read_sizes
-from modulog.joins.hypergraph import Hypergraph, as_set, members
-from modulog.joins.node_estimates import NodeSizes
+from modulog.joins.hypergraph import Hypergraph, NodeSizes, as_set, members
 from modulog.language.model import Atom, Comparison, Term, Variable
 from modulog.planning.plan import Clause
 

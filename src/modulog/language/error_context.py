@@ -1,4 +1,4 @@
-"""The state of the parser at a syntax error, in the form that the detectors of `slips` read."""
+"""The state of the parser at a syntax error, in the form that the detectors of `syntax_errors.py` read."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from modulog.errors import ParseError, Position
-from modulog.language.calls import make_call
+from modulog.language.function_calls import make_call
 from modulog.language.model import Atom, Call, Comparison, Expression, Literal, Negation, Rule, Term, Variable
 from modulog.language.term_parser import BadTerm, Terms
 

@@ -5,7 +5,7 @@ Positions in the text are left out of comparisons: two programs are equal if the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -59,6 +59,13 @@ def terms_of(expression: Expression) -> Iterator[Term]:
 def variables_of(expression: Expression) -> Iterator[Variable]:
     """The variables of an expression, with repetitions."""
     return (t for t in terms_of(expression) if isinstance(t, Variable))
+
+
+def replace_terms(expression: Expression, value: Callable[[Term], Expression]) -> Expression:
+    """The expression with every constant and variable `t` replaced by `value(t)`."""
+    if isinstance(expression, Call):
+        return Call(expression.function, tuple(replace_terms(a, value) for a in expression.arguments))
+    return value(expression)
 
 
 @dataclass(frozen=True, slots=True, order=True)

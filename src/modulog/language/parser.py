@@ -1,6 +1,6 @@
 """Parses programs and queries: Lark reads the text by `grammar.lark`, and calls `builder` as it goes.
 
-Files ending in `.dlog` are parsed by `dlog`, in RDFox's syntax. `slips` explains syntax errors.
+Files ending in `.dlog` are parsed by `rdfox.py`, in RDFox's syntax. `syntax_errors.py` explains errors.
 """
 
 from __future__ import annotations

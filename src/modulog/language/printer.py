@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from modulog.language.lexemes import SCHEME, bracket, quote
 from modulog.language.model import (
     Atom,
     Call,
@@ -24,6 +23,7 @@ from modulog.language.model import (
     Term,
     Variable,
 )
+from modulog.language.term_parser import SCHEME, bracket, quote
 from modulog.terms.constant import XSD, Constant, Kind
 from modulog.terms.functions import OPERATORS
 

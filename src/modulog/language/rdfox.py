@@ -2,16 +2,24 @@
 
 `p:q[?x, ?y]` and `[?x, p:q, ?y]` are the atom of the predicate `<…q>` with two arguments; `p:C[?x]`,
 `rdf:type[?x, p:C]` and `[?x, a, p:C]` are the atom of the predicate `<…C>` with one. Atoms whose class or
-property is a variable are described in `triples`.
+property is a variable are described in `triples.py`. Syntax errors are explained by detectors of this syntax,
+and by those of `syntax_errors.py` that fit.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lark.exceptions import UnexpectedInput
+
+from modulog.errors import ParseError, Position
+from modulog.language import other_languages, syntax_errors
 from modulog.language.builder import Builder
+from modulog.language.error_context import Scene, Slip, is_token, place
+from modulog.language.function_calls import WITHOUT_AGGREGATES
 from modulog.language.model import Atom, Program, Term, Variable
 from modulog.language.parser import Machine
 from modulog.language.term_parser import BadTerm
@@ -32,7 +40,7 @@ def parse_dlog(text: str, source: str = "<program>", *, check: bool = True) -> P
     >>> parse_dlog(rdf + rules.replace("?y, e:C", "?y, e:D")) == parse_program(rdf + other)
     True
     """
-    from modulog.language.rdfox_syntax_errors import explain
+    from modulog.language.rdfox import explain
 
     program: Program = _machine().parse(text, source, "program", (), "", explain)
     if check:
@@ -84,7 +92,7 @@ class DlogBuilder(Builder):
         return replace(atom, position=self._position_from(self._at(children[0]), children[-1]))
 
     def unsupported(self, children: list[Any]) -> None:
-        from modulog.language.rdfox_syntax_errors import without
+        from modulog.language.rdfox import without
 
         slip = without(children[0], self._at(children[0]))
         raise self._error(slip.message, slip.position, slip.hint)
@@ -106,3 +114,130 @@ class DlogBuilder(Builder):
             hint = "write `<iri>`, `prefix:name`, a variable, or `a` for rdf:type"
             raise BadTerm(verb, f"`{verb}` cannot be the predicate of a triple", hint)
         return triple_atom(self.terms[subject], predicate, self.terms[object_])
+
+
+# ---- Syntax errors
+
+
+def explain(error: UnexpectedInput, text: str, source: str, *, query: bool) -> ParseError:
+    """The error with an explanation for what Lark raised."""
+    return syntax_errors.explain(error, text, source, query=query, detectors=_DETECTORS)
+
+
+_HINTS = {
+    "aggregate": WITHOUT_AGGREGATES,
+    "exists": "negate one atom, with `_` for each variable that stands only there: `NOT p:q[?x, _]`",
+    "not": "negate one atom, without parentheses; for several define a predicate of its own and negate that",
+    "optional": "write one rule with the atom and one without",
+}
+
+
+def _unsupported(scene: Scene) -> Slip | None:
+    """An unsupported feature of RDFox: aggregates, EXISTS, NOT with several atoms, OPTIONAL, named graphs."""
+    for item in (*scene.read, scene.token):
+        if is_token(item, "UNSUPPORTED"):
+            return without(item, place(item, scene.source))
+    named = re.match(r"(?:<[^\s>]*>|(?:\w[\w.-]*)?:[\w-]+|\?\w+)(?=\s*(?:[,.](?!\w)|:-))", scene.remaining)
+    if named and is_token(scene.last, "ATOM", "RSQB") and scene.behind().line == scene.here().line:
+        hint = f"without a name an atom reads every graph; one graph is `quad(?s, ?p, ?o, {named[0]})`"
+        return Slip("an atom in a named graph is not supported", scene.here(len(named[0])), hint)
+    return None
+
+
+def without(text: str, where: Position) -> Slip:
+    """The explanation for an unsupported feature of RDFox that begins with `text`."""
+    words = " ".join(text.upper().split())
+    key = "exists" if "EXISTS" in words else words.lower()
+    feature = words if key == "exists" else f"{words} (…)"
+    return Slip(f"`{feature}` is not supported", where, _HINTS[key])
+
+
+def _directive(scene: Scene) -> Slip | None:
+    """A directive of Modulog's own syntax, such as `@import`."""
+    match = re.match(r"@\w*", scene.remaining)
+    if not match or scene.token.type != "BAD" or scene.read:
+        return None
+    known = "directives are PREFIX and BASE; facts are loaded by the command line or `Reasoner.load`"
+    return Slip(f"`{match[0]}` is not a directive of this syntax", scene.here(len(match[0])), known)
+
+
+def _comment(scene: Scene) -> Slip | None:
+    """A comment that does not begin with `#`."""
+    match = re.match(r"%|//|--", scene.remaining)
+    if not match or (scene.open is not None and match[0] != "%"):
+        return None
+    return Slip(
+        f"`{match[0]}` does not start a comment here", scene.here(len(match[0])), "comments start with `#`"
+    )
+
+
+def _negation(scene: Scene) -> Slip | None:
+    """A negated head, or a wrong spelling of NOT."""
+    match = re.match(r"(~|!|¬|-|\\\+)\s*(?=[\w<:\[])", scene.remaining)
+    hint = "write `NOT p:q[?x, ?y]`"
+    if is_token(scene.last, "NAME") and scene.last.upper() == "NOT" and not scene.in_body:
+        where = place(scene.last, scene.source)
+        return Slip("a head cannot be negated", where, "negate in the body, behind `:-`")
+    if match and "ATOM" in scene.expected:
+        return Slip(f"`{match[1]}` does not negate here", scene.here(len(match[1])), hint)
+    return None
+
+
+def _condition(scene: Scene) -> Slip | None:
+    """A comparison or an assignment without FILTER or BIND around it."""
+    if not scene.in_body or "FILTER" not in scene.expected:
+        return None
+    if scene.token.type not in ("TERM", "LPAR", "BAD") or not re.match(r"[?(\"'\d]", scene.remaining):
+        return None
+    stretch = re.match(r"[^,\n]*?(?=\s*(?:,|\.?\s*$|\s\.))", scene.remaining, re.MULTILINE)
+    shown = stretch[0] if stretch and stretch[0] else str(scene.token)
+    hint = "write `FILTER(?x != ?y)` for a condition, `BIND(?x + 1 AS ?y)` to give a variable its value"
+    return Slip("a condition stands inside FILTER", scene.here(len(shown)), hint)
+
+
+def _constant(scene: Scene) -> Slip | None:
+    """A bare name where a term belongs; only Modulog's own syntax has those."""
+    match = re.match(r"[^\W\d][\w-]*(?![\w:(-])", scene.remaining)
+    if not match or "WORD" not in scene.expected or scene.token.type not in ("NAME", "BAD", "A"):
+        return None
+    hint = f'quote a string: "{match[0]}"; give an IRI its prefix: `p:{match[0]}`'
+    return Slip(f"`{match[0]}` is no term", scene.here(len(match[0])), hint)
+
+
+def _bare(scene: Scene) -> Slip | None:
+    """A name where an atom belongs, or a triple without its brackets."""
+    last = scene.last
+    if not is_token(last, "NAME", "PNAME", "IRI") or "LSQB" not in scene.expected:
+        return None
+    where = place(last, scene.source)
+    if scene.token.type in ("COMMA", "DOT", "ARROW", "$END"):
+        return Slip(f"`{last}` alone is not an atom", where, f"write its arguments in brackets: `{last}[?x]`")
+    if scene.token.type in ("PNAME", "IRI", "TERM", "NAME", "A", "WORD"):
+        return Slip(
+            "a triple stands in brackets",
+            where,
+            "write `[s, p, o]`, with commas; or put facts into a Turtle file",
+        )
+    return None
+
+
+_DETECTORS: tuple[syntax_errors.Detector, ...] = (
+    other_languages.file_name,
+    other_languages.constraint,
+    other_languages.modulo,
+    syntax_errors.quotes,
+    syntax_errors.variable,
+    _unsupported,
+    _directive,
+    syntax_errors.arrow,
+    _comment,
+    _negation,
+    _condition,
+    syntax_errors.operator,
+    _bare,
+    _constant,
+    syntax_errors.iri,
+    syntax_errors.number,
+    syntax_errors.bracket,
+    syntax_errors.stop,
+)

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from modulog.errors import ArityError, Position, ProgramError, StratificationError, UnsafeRuleError, underline
 from modulog.language.dependency_graph import components, dependencies, shortest_path
-from modulog.language.diagnostics import Diagnostic, by_position, uses
-from modulog.language.function_names import refuse_functions
+from modulog.language.function_calls import refuse_functions
 from modulog.language.model import (
     Atom,
     Call,
@@ -29,7 +28,7 @@ from modulog.language.model import (
     variables_of,
 )
 from modulog.language.printer import print_predicate
-from modulog.language.program_warnings import warnings
+from modulog.language.program_warnings import Diagnostic, by_position, uses, warnings
 from modulog.wording import plural
 
 __all__ = ["Diagnostic", "bound_variables", "check", "verify", "verify_query", "warnings"]

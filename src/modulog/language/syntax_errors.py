@@ -14,8 +14,8 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from modulog.errors import InternalError, ParseError, Position
 from modulog.language import other_languages
-from modulog.language.calls import WITHOUT_AGGREGATES
 from modulog.language.error_context import Scene, Slip, is_token, place, scene_of
+from modulog.language.function_calls import WITHOUT_AGGREGATES
 
 Detector = Callable[[Scene], Slip | None]
 

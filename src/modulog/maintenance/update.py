@@ -1,6 +1,7 @@
 """One update of everything: explicit facts first, then the strata that the change reaches, in order.
 
-All or nothing.
+All or nothing. A `Journal` has what updates changed since a store was written, so that only that is written
+next.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from modulog.algebra.expressions import Read
+from modulog.engines.engine import Engine
 from modulog.engines.relation import Relation
 from modulog.engines.table import Table
 from modulog.evaluation.facts import Facts, Tables
@@ -18,10 +20,9 @@ from modulog.kernels.compile_time import compile_time, working_time
 from modulog.language.model import Predicate
 from modulog.language.triples import TripleViews
 from modulog.maintenance.explicit_facts import ExplicitChange
-from modulog.maintenance.journal import Journal
 from modulog.maintenance.maintained_stratum import MaintainedStratum
 from modulog.maintenance.stratum_kinds import maintained
-from modulog.maintenance.update_progress import UNKEPT, UpdateCheckpoints
+from modulog.maintenance.update_progress import UNKEPT, Step, UpdateCheckpoints, step_of
 from modulog.planning.passes import Switches
 
 
@@ -112,3 +113,44 @@ class Maintenance:
 
 def _changed(relations: Iterable[Relation]) -> set[int]:
     return {id(r) for r in relations if r.has("gone") or r.has("come")}
+
+
+SHARE = 2  # a relation that has changed by half is better written as a whole
+
+
+class Journal:
+    """The steps of every relation that changed."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._steps: dict[
+            int, list[Step] | None
+        ] = {}  # by the identity of relations, which live as long as the session
+
+    def look(self, relations: Iterable[Relation]) -> list[tuple[Relation, Step | None]]:
+        """Before an update is committed: what it changed."""
+        changed = [r for r in relations if r.has("gone") or r.has("come")]
+        return [(r, step_of(self._engine, r)) for r in changed]
+
+    def record(self, seen: Iterable[tuple[Relation, Step | None]]) -> None:
+        """Once the update is committed: keep what was seen."""
+        for relation, step in seen:
+            steps = self._steps.setdefault(id(relation), [])
+            if steps is None:
+                continue
+            if step is not None:
+                steps.append(step)
+            if step is None or SHARE * sum(len(t) for s in steps for t in s) > relation.size("all"):
+                self._steps[id(relation)] = None
+
+    def has_changed(self, relation: Relation) -> bool:
+        """Whether an update changed the relation."""
+        return id(relation) in self._steps
+
+    def steps(self, relation: Relation) -> list[Step] | None:
+        """What changed in the relation, in order; None if it is to be written as a whole."""
+        return self._steps.get(id(relation), [])
+
+    def clear(self) -> None:
+        """A state was written: from here on anew."""
+        self._steps = {}

@@ -10,8 +10,18 @@ from typing import Literal
 
 from modulog.language.model import Term, Variable
 from modulog.owl import class_expressions as owl
-from modulog.owl.class_expressions import ClassAtom, Implication, PropertyAtom, Unsaid
-from modulog.owl.skip_reasons import CONSTRAINT, DATA, EQUALITY, IMPORTED, SWRL_ATOM, UNIQUE_NAMES
+from modulog.owl.class_expressions import (
+    CONSTRAINT,
+    DATA,
+    EQUALITY,
+    IMPORTED,
+    SWRL_ATOM,
+    UNIQUE_NAMES,
+    ClassAtom,
+    Implication,
+    PropertyAtom,
+    Unsaid,
+)
 from modulog.owl.triple_graph import DEFINING, Graph, Triple, Unreadable
 from modulog.owl.vocabulary import DATATYPE, NOTHING, OWL, RDFS, RESERVED, SWRL, TYPE
 from modulog.terms.constant import Constant, Kind

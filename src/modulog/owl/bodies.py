@@ -13,7 +13,7 @@ from itertools import count
 
 from modulog.language.model import Atom, Predicate, Term, Variable
 from modulog.owl import class_expressions as owl
-from modulog.owl.skip_reasons import ALL_PAIRS, CLOSED, COUNTING, TOO_MANY, TYPED
+from modulog.owl.class_expressions import ALL_PAIRS, CLOSED, COUNTING, TOO_MANY, TYPED
 from modulog.owl.vocabulary import NOTHING, OWL, RDFS, UNIVERSAL
 from modulog.terms.constant import Constant
 

@@ -1,4 +1,7 @@
-"""Classes, properties and axioms as immutable values, in the words of OWL 2's structural specification."""
+"""Classes, properties and axioms as immutable values, in the words of OWL 2's structural specification.
+
+At the end are the reasons why an axiom, or a part of one, is not translated to a rule.
+"""
 
 from __future__ import annotations
 
@@ -248,3 +251,24 @@ Axiom = (
     | Implication
     | Unsaid
 )
+
+
+# ---- Reasons why an axiom is not translated
+
+CONSTRAINT = "a constraint: it forbids facts and derives none"
+EQUALITY = "it says that two names mean one thing, and rules here do not reason with equality"
+UNIQUE_NAMES = "it says that names mean different things: no fact follows"
+CREATES = "a rule would have to create the individual that it asks for"
+CHOICE = "a choice between classes: no rule can say which holds"
+CARDINALITY = "a rule would have to create or to equate individuals to get their number right"
+CLOSED = "nothing can be known to have no other values, or not to belong to a class"
+COUNTING = "rules do not count different individuals"
+DATA = "about datatypes: literals have the values that they have, and no fact follows"
+TYPED = "rules do not test the datatypes of literals"
+ALL_PAIRS = "a property that relates everything to everything, or nothing to anything"
+EVERYTHING_HOLDS = "everything belongs to that class or property: no fact follows"
+NOTHING_HOLDS = "nothing belongs to the class on the left"
+SAYS_NOTHING = "it says what holds anyway"
+TOO_MANY = "the unions in it would become more than {most:,} rules"
+IMPORTED = "another ontology, which is not read: give that file too"
+SWRL_ATOM = "a rule of SWRL with {what}"

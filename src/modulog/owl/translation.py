@@ -23,7 +23,7 @@ from modulog.owl.bodies import (
     property_atom,
     related,
 )
-from modulog.owl.skip_reasons import (
+from modulog.owl.class_expressions import (
     ALL_PAIRS,
     CARDINALITY,
     CHOICE,

@@ -12,7 +12,7 @@ from modulog.formats.fact_file import Columns, FactFile
 from modulog.formats.files import is_uri
 from modulog.formats.format import EXTENSIONS, TRIPLES, unknown_format
 from modulog.formats.tables import choose_columns
-from modulog.language.function_names import refuse_functions
+from modulog.language.function_calls import refuse_functions
 from modulog.language.model import Program
 from modulog.language.parser import parse_file
 from modulog.language.printer import print_predicate

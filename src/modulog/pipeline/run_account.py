@@ -17,7 +17,7 @@ from modulog.pipeline.run import Run, Watch
 from modulog.pipeline.run_state import Way
 
 if TYPE_CHECKING:
-    from modulog.maintenance.net_change import Change
+    from modulog.maintenance.change import Change
     from modulog.reasoner.reasoner import Reasoner
     from modulog.task.decision import Decision
 

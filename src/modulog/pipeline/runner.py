@@ -36,7 +36,7 @@ from modulog.store.draft import BAD, CHANGES, STREAMS, TASKS, check_target
 from modulog.store.manifest import read_manifest
 
 if TYPE_CHECKING:
-    from modulog.maintenance.net_change import Change
+    from modulog.maintenance.change import Change
     from modulog.pipeline.spark_host import SparkHost
 
 Counts = tuple[int, int]

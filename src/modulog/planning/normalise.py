@@ -11,8 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from modulog.language.calls import replace_terms
-from modulog.language.model import Atom, Call, Comparison, Expression, Rule, Term, Variable, assignments
+from modulog.language.model import (
+    Atom,
+    Call,
+    Comparison,
+    Expression,
+    Rule,
+    Term,
+    Variable,
+    assignments,
+    replace_terms,
+)
 from modulog.planning.plan import Clause
 
 

@@ -13,8 +13,7 @@ from modulog.engines.schemes import REPRESENTABLE
 from modulog.errors import OptionError
 from modulog.language.model import Program
 from modulog.planning.assign_modules import assign_modules
-from modulog.planning.assign_storage import assign_storage
-from modulog.planning.find_views import find_views
+from modulog.planning.assign_storage import assign_storage, find_views
 from modulog.planning.merge_equivalent import collapse
 from modulog.planning.normalise import normalise
 from modulog.planning.plan import Plan

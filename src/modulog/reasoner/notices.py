@@ -7,7 +7,7 @@ from collections.abc import Collection
 from modulog.errors import ProgramWarning
 from modulog.formats import warn_user
 from modulog.language import program_warnings
-from modulog.language.function_names import refuse_functions
+from modulog.language.function_calls import refuse_functions
 from modulog.language.model import Program
 from modulog.wording import plural
 

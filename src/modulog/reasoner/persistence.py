@@ -28,7 +28,7 @@ from modulog.evaluation.stratum import LiveStratum
 from modulog.language.model import Predicate, Program
 from modulog.language.parser import parse_program
 from modulog.language.printer import print_program
-from modulog.maintenance.journal import Journal
+from modulog.maintenance.update import Journal
 from modulog.planning.passes import Switches
 from modulog.planning.plan import Plan
 from modulog.store.draft import Draft, check_target, writing

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import chain, count
 
 from modulog.errors import QueryError
-from modulog.language.function_names import explain_call
+from modulog.language.function_calls import explain_call
 from modulog.language.model import Predicate
 from modulog.terms.python_values import IRI
 from modulog.wording import arguments

@@ -16,14 +16,13 @@ from modulog.evaluation.observers import Checkpoints, ProgressCallback, silent
 from modulog.evaluation.statistics import RoundStatistics, Statistics
 from modulog.formats.fact_file import Bad, Columns
 from modulog.kernels.compile_time import compile_time, working_time
-from modulog.language.diagnostics import Diagnostic
 from modulog.language.model import Predicate, Program
 from modulog.language.parser import read_program
+from modulog.language.program_warnings import Diagnostic
 from modulog.language.safety import check
+from modulog.maintenance.change import Change, change_of
 from modulog.maintenance.explicit_facts import difference
-from modulog.maintenance.journal import Journal
-from modulog.maintenance.net_change import Change, change_of
-from modulog.maintenance.update import Maintenance
+from modulog.maintenance.update import Journal, Maintenance
 from modulog.maintenance.update_progress import UpdateCheckpoints
 from modulog.planning.passes import DEFAULT, Switches, make_plan
 from modulog.planning.plan import Plan

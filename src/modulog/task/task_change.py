@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from modulog.evaluation.statistics import UpdateStatistics
 from modulog.language.model import Predicate
 from modulog.language.triples import VIEWS, TripleViews, is_rdf
-from modulog.maintenance.net_change import Change, Name, seen_rows
+from modulog.maintenance.change import Change, Name, seen_rows
 from modulog.terms.arrow import encode_arrow
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python_values import IRI, value

@@ -18,12 +18,12 @@ from modulog.engines.registry import task_place
 from modulog.errors import OptionError
 from modulog.evaluation.observers import ProgressCallback
 from modulog.evaluation.statistics import Statistics
-from modulog.language.diagnostics import Diagnostic
 from modulog.language.model import Program
 from modulog.language.parser import read_program
+from modulog.language.program_warnings import Diagnostic
 from modulog.language.safety import check
 from modulog.language.triples import TripleViews
-from modulog.maintenance.net_change import Change
+from modulog.maintenance.change import Change
 from modulog.planning.passes import DEFAULT, Switches, make_plan
 from modulog.planning.plan import Plan
 from modulog.reasoner import persistence

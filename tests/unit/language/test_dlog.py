@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modulog.errors import ProgramError
-from modulog.language.lexemes import quote
 from modulog.language.model import (
     Atom,
     Call,
@@ -27,6 +26,7 @@ from modulog.language.model import (
 from modulog.language.parser import parse_file, parse_program
 from modulog.language.printer import print_predicate, print_program, print_term
 from modulog.language.rdfox import parse_dlog
+from modulog.language.term_parser import quote
 from modulog.language.triples import TYPE
 from modulog.terms.constant import RDF, Constant, Kind
 from support.amounts import amount

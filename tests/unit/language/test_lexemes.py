@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modulog.language.lexemes import resolve
+from modulog.language.term_parser import resolve
 
 BASE = "http://a/b/c/d;p?q"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modulog.owl import skip_reasons
+from modulog.owl import class_expressions
 from support.ontologies import ontology, statements
 
 TRANSLATED = {
@@ -134,46 +134,46 @@ TRANSLATED = {
 }
 
 SKIPPED = {
-    ":A owl:disjointWith :B .": skip_reasons.CONSTRAINT,
-    "[] a owl:AllDisjointClasses ; owl:members ( :A :B :C ) .": skip_reasons.CONSTRAINT,
-    ":p owl:propertyDisjointWith :q .": skip_reasons.CONSTRAINT,
-    ":p a owl:FunctionalProperty .": skip_reasons.EQUALITY,
-    ":p a owl:InverseFunctionalProperty .": skip_reasons.EQUALITY,
-    ":p a owl:AsymmetricProperty .": skip_reasons.CONSTRAINT,
-    ":p a owl:IrreflexiveProperty .": skip_reasons.CONSTRAINT,
-    ":A owl:hasKey ( :p :q ) .": skip_reasons.EQUALITY,
-    ":a owl:sameAs :b .": skip_reasons.EQUALITY,
-    ":a owl:differentFrom :b .": skip_reasons.UNIQUE_NAMES,
-    "[] a owl:AllDifferent ; owl:distinctMembers ( :a :b ) .": skip_reasons.UNIQUE_NAMES,
-    "[] a owl:NegativePropertyAssertion ; owl:sourceIndividual :a ; owl:assertionProperty :p ; owl:targetIndividual :b .": skip_reasons.CONSTRAINT,
-    "[] owl:sourceIndividual :a ; owl:assertionProperty :p ; owl:targetIndividual :b .": skip_reasons.CONSTRAINT,
-    ':n owl:targetValue "x" ; owl:assertionProperty :p ; owl:sourceIndividual :a .': skip_reasons.CONSTRAINT,
-    ":a a owl:Nothing .": skip_reasons.CONSTRAINT,
-    "[] a owl:Nothing .": skip_reasons.CONSTRAINT,
-    ":a owl:bottomObjectProperty :b .": skip_reasons.CONSTRAINT,
-    ":p rdfs:domain owl:Nothing .": skip_reasons.CONSTRAINT,
-    ":p rdfs:range owl:Nothing .": skip_reasons.CONSTRAINT,
-    ":A owl:disjointWith owl:Nothing .": skip_reasons.CONSTRAINT,
-    ":a a [ owl:intersectionOf ( owl:Nothing ) ] .": skip_reasons.CONSTRAINT,
-    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:someValuesFrom :B ] .": skip_reasons.CREATES,
-    ":A rdfs:subClassOf [ owl:unionOf ( :B :C ) ] .": skip_reasons.CHOICE,
-    ":A rdfs:subClassOf [ owl:complementOf :B ] .": skip_reasons.CONSTRAINT,
-    ":A rdfs:subClassOf owl:Nothing .": skip_reasons.CONSTRAINT,
-    ":A rdfs:subClassOf [ owl:oneOf ( :a :b ) ] .": skip_reasons.EQUALITY,
-    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:maxCardinality 1 ] .": skip_reasons.EQUALITY,
-    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:maxCardinality 0 ] .": skip_reasons.CONSTRAINT,
-    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:minCardinality 2 ] .": skip_reasons.CARDINALITY,
-    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:cardinality 1 ] .": skip_reasons.CARDINALITY,
-    ":A rdfs:subClassOf owl:Thing .": skip_reasons.EVERYTHING_HOLDS,
-    ":A rdfs:subClassOf :A .": skip_reasons.SAYS_NOTHING,
-    "owl:Nothing rdfs:subClassOf :A .": skip_reasons.NOTHING_HOLDS,
-    "[ owl:complementOf :B ] rdfs:subClassOf :A .": skip_reasons.CLOSED,
-    "[ owl:onProperty :p ; owl:allValuesFrom :B ] rdfs:subClassOf :A .": skip_reasons.CLOSED,
-    "[ owl:onProperty :p ; owl:minCardinality 2 ] rdfs:subClassOf :A .": skip_reasons.COUNTING,
-    "[ owl:onProperty :p ; owl:someValuesFrom xsd:string ] rdfs:subClassOf :A .": skip_reasons.TYPED,
-    ":p rdfs:range xsd:string .": skip_reasons.DATA,
-    "owl:topObjectProperty rdfs:subPropertyOf :p .": skip_reasons.ALL_PAIRS,
-    ":o a owl:Ontology ; owl:imports :other .": skip_reasons.IMPORTED,
+    ":A owl:disjointWith :B .": class_expressions.CONSTRAINT,
+    "[] a owl:AllDisjointClasses ; owl:members ( :A :B :C ) .": class_expressions.CONSTRAINT,
+    ":p owl:propertyDisjointWith :q .": class_expressions.CONSTRAINT,
+    ":p a owl:FunctionalProperty .": class_expressions.EQUALITY,
+    ":p a owl:InverseFunctionalProperty .": class_expressions.EQUALITY,
+    ":p a owl:AsymmetricProperty .": class_expressions.CONSTRAINT,
+    ":p a owl:IrreflexiveProperty .": class_expressions.CONSTRAINT,
+    ":A owl:hasKey ( :p :q ) .": class_expressions.EQUALITY,
+    ":a owl:sameAs :b .": class_expressions.EQUALITY,
+    ":a owl:differentFrom :b .": class_expressions.UNIQUE_NAMES,
+    "[] a owl:AllDifferent ; owl:distinctMembers ( :a :b ) .": class_expressions.UNIQUE_NAMES,
+    "[] a owl:NegativePropertyAssertion ; owl:sourceIndividual :a ; owl:assertionProperty :p ; owl:targetIndividual :b .": class_expressions.CONSTRAINT,
+    "[] owl:sourceIndividual :a ; owl:assertionProperty :p ; owl:targetIndividual :b .": class_expressions.CONSTRAINT,
+    ':n owl:targetValue "x" ; owl:assertionProperty :p ; owl:sourceIndividual :a .': class_expressions.CONSTRAINT,
+    ":a a owl:Nothing .": class_expressions.CONSTRAINT,
+    "[] a owl:Nothing .": class_expressions.CONSTRAINT,
+    ":a owl:bottomObjectProperty :b .": class_expressions.CONSTRAINT,
+    ":p rdfs:domain owl:Nothing .": class_expressions.CONSTRAINT,
+    ":p rdfs:range owl:Nothing .": class_expressions.CONSTRAINT,
+    ":A owl:disjointWith owl:Nothing .": class_expressions.CONSTRAINT,
+    ":a a [ owl:intersectionOf ( owl:Nothing ) ] .": class_expressions.CONSTRAINT,
+    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:someValuesFrom :B ] .": class_expressions.CREATES,
+    ":A rdfs:subClassOf [ owl:unionOf ( :B :C ) ] .": class_expressions.CHOICE,
+    ":A rdfs:subClassOf [ owl:complementOf :B ] .": class_expressions.CONSTRAINT,
+    ":A rdfs:subClassOf owl:Nothing .": class_expressions.CONSTRAINT,
+    ":A rdfs:subClassOf [ owl:oneOf ( :a :b ) ] .": class_expressions.EQUALITY,
+    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:maxCardinality 1 ] .": class_expressions.EQUALITY,
+    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:maxCardinality 0 ] .": class_expressions.CONSTRAINT,
+    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:minCardinality 2 ] .": class_expressions.CARDINALITY,
+    ":A rdfs:subClassOf [ owl:onProperty :p ; owl:cardinality 1 ] .": class_expressions.CARDINALITY,
+    ":A rdfs:subClassOf owl:Thing .": class_expressions.EVERYTHING_HOLDS,
+    ":A rdfs:subClassOf :A .": class_expressions.SAYS_NOTHING,
+    "owl:Nothing rdfs:subClassOf :A .": class_expressions.NOTHING_HOLDS,
+    "[ owl:complementOf :B ] rdfs:subClassOf :A .": class_expressions.CLOSED,
+    "[ owl:onProperty :p ; owl:allValuesFrom :B ] rdfs:subClassOf :A .": class_expressions.CLOSED,
+    "[ owl:onProperty :p ; owl:minCardinality 2 ] rdfs:subClassOf :A .": class_expressions.COUNTING,
+    "[ owl:onProperty :p ; owl:someValuesFrom xsd:string ] rdfs:subClassOf :A .": class_expressions.TYPED,
+    ":p rdfs:range xsd:string .": class_expressions.DATA,
+    "owl:topObjectProperty rdfs:subPropertyOf :p .": class_expressions.ALL_PAIRS,
+    ":o a owl:Ontology ; owl:imports :other .": class_expressions.IMPORTED,
 }
 
 
@@ -198,22 +198,22 @@ PARTLY = {
     "a part of the right": (
         ":A rdfs:subClassOf [ owl:intersectionOf ( :B [ owl:onProperty :p ; owl:someValuesFrom :C ] ) ] .",
         [":B(?x) :- :A(?x)"],
-        skip_reasons.CREATES,
+        class_expressions.CREATES,
     ),
     "a part of a union on the left": (
         "[ owl:unionOf ( :A [ owl:complementOf :B ] ) ] rdfs:subClassOf :C .",
         [":C(?x) :- :A(?x)"],
-        skip_reasons.CLOSED,
+        class_expressions.CLOSED,
     ),
     "one direction": (
         ":A owl:equivalentClass [ owl:unionOf ( :B :C ) ] .",
         [":A(?x) :- :B(?x)", ":A(?x) :- :C(?x)"],
-        skip_reasons.CHOICE,
+        class_expressions.CHOICE,
     ),
     "a disjoint union": (
         ":A owl:disjointUnionOf ( :B :C ) .",
         [":A(?x) :- :B(?x)", ":A(?x) :- :C(?x)"],
-        skip_reasons.CHOICE,
+        class_expressions.CHOICE,
     ),
 }
 
@@ -229,7 +229,7 @@ def test_partly(name: str, tmp_path: Path) -> None:
 def test_an_intersection_with_a_part_that_cannot_be_said_finds_nothing(tmp_path: Path) -> None:
     made = ontology(tmp_path, "[ owl:intersectionOf ( :A [ owl:complementOf :B ] ) ] rdfs:subClassOf :C .")
     assert statements(made) == []
-    assert made.skipped[0].reasons == (skip_reasons.CLOSED,)
+    assert made.skipped[0].reasons == (class_expressions.CLOSED,)
 
 
 def test_too_many_rules(tmp_path: Path) -> None:
