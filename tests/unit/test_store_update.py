@@ -118,10 +118,10 @@ def test_random_updates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, chunk: int, small: bool
 ) -> None:
     """After each of a sequence of updates the reopened store holds, in every role, what memory and a computation from scratch do."""
-    from modulog.maintenance import journal
+    from modulog.maintenance import update
 
     if not small:  # small relations would be written as a whole at every change
-        monkeypatch.setattr(journal, "SHARE", 0)
+        monkeypatch.setattr(update, "SHARE", 0)
         monkeypatch.setattr(manifest, "SHARE", 0)
     base = base_seed(request.config)
     for seed in range(base + chunk, base + amount(16, 40), 4):

@@ -29,7 +29,7 @@ from modulog.algebra.expressions import Argument
 from modulog.engines.relation import Estimate
 from modulog.joins.decomposition import Decomposition, HypertreeNode
 from modulog.joins.estimates import Sizes, read_sizes
-from modulog.joins.hypergraph import Hypergraph, NodeSizes, as_set, members
+from modulog.joins.hypergraph import Hypergraph, NodeSizes, as_set, members, refusal
 from modulog.language.model import Atom, Comparison, Term, Variable
 from modulog.planning.plan import Clause
 
@@ -70,17 +70,6 @@ def decompose(
     head = graph.numbers(v.name for v in clause.head.variables())
     root = _exact(graph, sizes, head) if len(graph.edges) <= EXACT_LIMIT else _heuristic(graph, sizes, head)
     return narrow_tables(_with_filters(clause, *root), graph, sizes, whole), ""
-
-
-def refusal(clause: Clause) -> str:
-    """Why a clause cannot be decomposed; "" if it can. Variables computed after the join do no harm."""
-    if len(clause.atoms) < 2:
-        return "fewer than two atoms"
-    bound = {v.name for atom in clause.atoms for v in atom.variables()}
-    bound |= {v.name for v in clause.computed}
-    others: tuple[Atom | Comparison, ...] = (clause.head, *clause.negations, *clause.comparisons)
-    free = sorted({v.name for part in others for v in part.variables()} - bound)
-    return f"no atom binds {', '.join('?' + v for v in free)}" if free else ""
 
 
 def body_sizes(atoms: Sequence[Atom], estimate: Estimator) -> list[Sizes]:

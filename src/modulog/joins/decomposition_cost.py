@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from modulog.engines.table import Table
-from modulog.joins.decompose import refusal
 from modulog.joins.decomposition import Decomposition, HypertreeNode
-from modulog.joins.hypergraph import Hypergraph, as_set
+from modulog.joins.hypergraph import as_set, is_simple
 from modulog.joins.order import (
     BUSHY_LIMIT,
     DEDUPLICATE,
@@ -23,10 +22,8 @@ from modulog.joins.order import (
     Body,
     Ordering,
 )
-from modulog.planning.plan import Clause
 
 FEW_VARIABLES = 3  # the fewest variables of a node that is not a single atom
-SIMPLE_LIMIT = 4  # the most atoms of a simple acyclic body
 ORDER_STEP = 100.0  # the cost of one step in the search for a join order, in lookups
 CHEAP = 200_000.0  # lookups in a few hundredths of a second, which is what the search for a tree takes
 DOUBT = 2.0
@@ -52,25 +49,6 @@ class CostComparison:
     @property
     def pays(self) -> bool:
         return not self.reason
-
-
-def is_simple(clause: Clause) -> bool:
-    """Whether a rule gets the standard plan without comparing costs.
-
-    >>> from modulog.language.parser import parse_program
-    >>> from modulog.planning.normalise import normalise
-    >>> program = parse_program("a(?x) :- r(?x, ?y), s(?y, ?z) . b(?x) :- r(?x, ?y), s(?y, ?z), t(?z, ?x) .")
-    >>> [is_simple(clause) for clause in normalise(program.rules)]
-    [True, False]
-    """
-    return len(clause.atoms) <= SIMPLE_LIMIT and Hypergraph.of(clause.atoms).is_acyclic()
-
-
-def may_be_decomposed(clause: Clause, mode: str) -> bool:
-    """Whether a clause is to be decomposed ("all"), or its costs are to be compared ("auto")."""
-    if mode == "off" or refusal(clause):
-        return False
-    return mode == "all" or not is_simple(clause)
 
 
 def is_cheap(body: Body, standard: Callable[[], float]) -> bool:

@@ -4,8 +4,8 @@ Sets of variables and sets of atoms are integers with a bit for each member, num
 body. The search for a decomposition computes a hundred thousand unions and differences, which are fast in
 this form.
 
-`NodeSizes` estimates what a node of a decomposition costs: the rows that joining its atoms produces, and those
-of its result.
+From the hypergraph alone follows which clauses may be worth decomposing. `NodeSizes` estimates what a node of
+a decomposition costs: the rows that joining its atoms produces, and those of its result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from math import inf
 from operator import or_
 
 from modulog.joins.estimates import Sizes
-from modulog.language.model import Atom
+from modulog.language.model import Atom, Comparison
+from modulog.planning.plan import Clause
 
 
 def members(chosen: int) -> Iterator[int]:
@@ -111,6 +112,41 @@ class Hypergraph:
                 return False
             edges = reduced
         return True
+
+
+# ---- Which clauses may be decomposed
+
+SIMPLE_LIMIT = 4  # the most atoms of a simple acyclic body
+
+
+def refusal(clause: Clause) -> str:
+    """Why a clause cannot be decomposed; "" if it can. Variables computed after the join do no harm."""
+    if len(clause.atoms) < 2:
+        return "fewer than two atoms"
+    bound = {v.name for atom in clause.atoms for v in atom.variables()}
+    bound |= {v.name for v in clause.computed}
+    others: tuple[Atom | Comparison, ...] = (clause.head, *clause.negations, *clause.comparisons)
+    free = sorted({v.name for part in others for v in part.variables()} - bound)
+    return f"no atom binds {', '.join('?' + v for v in free)}" if free else ""
+
+
+def is_simple(clause: Clause) -> bool:
+    """Whether a rule gets the standard plan without comparing costs.
+
+    >>> from modulog.language.parser import parse_program
+    >>> from modulog.planning.normalise import normalise
+    >>> program = parse_program("a(?x) :- r(?x, ?y), s(?y, ?z) . b(?x) :- r(?x, ?y), s(?y, ?z), t(?z, ?x) .")
+    >>> [is_simple(clause) for clause in normalise(program.rules)]
+    [True, False]
+    """
+    return len(clause.atoms) <= SIMPLE_LIMIT and Hypergraph.of(clause.atoms).is_acyclic()
+
+
+def may_be_decomposed(clause: Clause, mode: str) -> bool:
+    """Whether a clause is to be decomposed ("all"), or its costs are to be compared ("auto")."""
+    if mode == "off" or refusal(clause):
+        return False
+    return mode == "all" or not is_simple(clause)
 
 
 # ---- Estimates for sets of atoms

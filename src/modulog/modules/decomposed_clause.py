@@ -15,7 +15,8 @@ from modulog.engines.engine import Engine, Work
 from modulog.engines.relation import ModuleId, Relation, Version
 from modulog.joins.decompose import decompose
 from modulog.joins.decomposition import Decomposition, HypertreeNode
-from modulog.joins.decomposition_cost import is_cheap, may_be_decomposed, weigh
+from modulog.joins.decomposition_cost import is_cheap, weigh
+from modulog.joins.hypergraph import may_be_decomposed
 from modulog.joins.order import Body, order
 from modulog.language.model import Variable
 from modulog.modules.clause import Evaluation, Occurrence, Prepared

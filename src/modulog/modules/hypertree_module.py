@@ -12,7 +12,8 @@ from collections.abc import Collection, Sequence
 
 from modulog.engines.engine import Work
 from modulog.engines.relation import ModuleId, Version
-from modulog.joins.decomposition_cost import CHEAP, may_be_decomposed
+from modulog.joins.decomposition_cost import CHEAP
+from modulog.joins.hypergraph import may_be_decomposed
 from modulog.language.model import Predicate
 from modulog.modules.clause import Context, Evaluation, prepare
 from modulog.modules.clause_changes import due

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from modulog.joins.decomposition_cost import may_be_decomposed
+from modulog.joins.hypergraph import may_be_decomposed
 from modulog.language.model import Atom, Predicate, Variable
 from modulog.planning.plan import Clause, ModulePlan, Stratum
 

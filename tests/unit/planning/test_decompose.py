@@ -12,7 +12,8 @@ from modulog.engines.local.engine import LocalEngine
 from modulog.engines.relation import Estimate
 from modulog.joins.decompose import body_sizes, decompose
 from modulog.joins.decomposition import Decomposition
-from modulog.joins.decomposition_cost import is_simple, weigh
+from modulog.joins.decomposition_cost import weigh
+from modulog.joins.hypergraph import is_simple
 from modulog.joins.order import Body, Ordering
 from modulog.language.model import Atom, Predicate, Rule, Variable
 from modulog.language.parser import parse_program
