@@ -17,6 +17,7 @@ from modulog.algebra import expressions as p
 from modulog.engines.engine import Engine, Work
 from support.engine_model import Bag, Both, Builder, Row
 from support.engine_updates import fill, updated
+from support.relation_reads import scan
 
 TINY = {
     "modulog.engines.local.layer_lookup.PIECE": 16,
@@ -219,10 +220,10 @@ def test_a_round_schedules_what_is_new(make_engine: Any, seed: int, depth: int, 
         build.engine.run(work)
         assert relation.derive() == len(new - facts)
         names = tuple(f"x{j}" for j in range(arity))
-        assert bag_of(relation.scan(names, "delta"), names) == Counter(new - facts)
+        assert bag_of(scan(relation, names, "delta"), names) == Counter(new - facts)
         relation.merge()
         facts |= new
-        assert bag_of(relation.scan(names, "all"), names) == Counter(facts)
+        assert bag_of(scan(relation, names, "all"), names) == Counter(facts)
         if build.random.random() < 0.3:
             relation.rest()
     assert relation.size("all") == len(facts)
@@ -253,7 +254,7 @@ def test_a_closure_by_rounds(make_engine: Any, edges: set[Row], linear: bool) ->
     while path.derive():
         engine.run([Work(path, head, 1) for head in heads])
         path.merge()
-    assert bag_of(path.scan(("x", "y"), "all"), ("x", "y")) == Counter(closure(edges))
+    assert bag_of(scan(path, ("x", "y"), "all"), ("x", "y")) == Counter(closure(edges))
 
 
 # ---- Many rows
@@ -293,7 +294,7 @@ def test_many_facts(make_engine: Any, arity: int, ids: int) -> None:
     relation, expected = loaded(engine, columns), unique_rows(columns)
     names = tuple("abcde"[:arity])
     assert relation.size("all") == expected.shape[1]
-    assert (numpy_rows(relation.scan(names, "all"), names) == expected).all()
+    assert (numpy_rows(scan(relation, names, "all"), names) == expected).all()
     probe = many(2, 1000, ids, arity)
     probe[:, ::2] = columns[:, :500]
     present = {tuple(fact) for fact in expected.T.tolist()}
@@ -320,7 +321,7 @@ def test_a_large_join(make_engine: Any, ids: int) -> None:
         head = engine.relation("head", 2)
         engine.run([Work(head, p.Project(expr, ("z", "x"), "keep"), 1)])
         assert head.derive() == len(expected)
-        assert set(bag_of(head.scan(("z", "x"), "delta"), ("x", "z"))) == set(expected)
+        assert set(bag_of(scan(head, ("z", "x"), "delta"), ("x", "z"))) == set(expected)
 
 
 def test_a_derived_relation_of_many_facts_joins_with_itself(make_engine: Any) -> None:

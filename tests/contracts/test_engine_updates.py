@@ -15,6 +15,7 @@ from modulog.algebra import expressions as p
 from modulog.engines.engine import Work
 from support.engine_model import Row
 from support.engine_updates import fill, table_of
+from support.relation_reads import scan, take_away
 
 SETTINGS_OF_LEVELS = {"modulog.engines.local.versions.SMALL": 0, "modulog.engines.local.versions.RATIO": 2}
 EDGES = st.sets(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=25)
@@ -54,7 +55,7 @@ class Closure:
     def update(self, deleted: set[Row], added: set[Row]) -> None:
         self.edge.begin()
         self.path.begin()
-        self.edge.retract(table_of(self.engine, 2, deleted))
+        take_away(self.edge, table_of(self.engine, 2, deleted))
         self.edge.schedule(table_of(self.engine, 2, added), 0)
         self.edge.derive()
         self.edge.merge()
@@ -64,7 +65,7 @@ class Closure:
         self.rounds(again, self.step("delta", "after"), leaving=False)
 
     def facts(self, version: Any) -> set[Row]:
-        found = bag_of(self.path.scan(("x", "y"), version), ("x", "y"))
+        found = bag_of(scan(self.path, ("x", "y"), version), ("x", "y"))
         assert set(found.values()) <= {1} and self.path.size(version) == len(found)
         return set(found)
 
@@ -106,7 +107,7 @@ def test_filters_over_layers(
     relation = fill(engine, 2, facts)
     relation.merge()
     relation.begin()
-    relation.retract(table_of(engine, 2, gone))
+    take_away(relation, table_of(engine, 2, gone))
     relation.schedule(table_of(engine, 2, come), 0)
     relation.derive()
     relation.merge()
@@ -140,9 +141,9 @@ def test_facts_that_are_known_to_be_there(
     known = data.draw(st.sets(st.sampled_from(sorted(facts)))) if facts else set()
     gone = set() if first else set(sorted(known)[:2])
     if gone:
-        relation.retract(table_of(engine, 2, gone))
+        take_away(relation, table_of(engine, 2, gone))
     project = [p.Project(p.Rows(table_of(engine, 2, rows)), ("c0", "c1"), "keep") for rows in (known, other)]
     engine.run([Work(relation, project[0], 1, there=True), Work(relation, project[1], 2)][: 1 + bool(other)])
     relation.derive(leaving=True)
-    found = bag_of(relation.scan(("x", "y"), "delta"), ("x", "y"))
+    found = bag_of(scan(relation, ("x", "y"), "delta"), ("x", "y"))
     assert found == Counter((known | other) & (facts - gone))

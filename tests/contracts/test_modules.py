@@ -31,6 +31,7 @@ from support import module_model as model
 from support.instances import counts_of, facts_of, rows_of, transitive
 from support.module_model import Fact, Facts
 from support.module_programs import parsed
+from support.relation_reads import take_away
 from support.strategies import text
 
 OUTSIDE, OWN = 0, 1
@@ -138,7 +139,7 @@ class Place:
         for p, relation in self.relations.items():
             relation.begin()
             if p in self.lower:
-                relation.retract(self.table(p, gone))
+                take_away(relation, self.table(p, gone))
                 relation.schedule(self.table(p, come), OUTSIDE)
                 relation.derive()
                 relation.merge()
@@ -419,7 +420,7 @@ def live_exact(place: Place, module: ExactClosure, chance: random.Random) -> Non
         come = some(chance, set(place.every(ids, place.lower)) - below, 0.1)
         place.change(some(chance, below, 0.15), come)
         external.begin()
-        external.retract(place.table("p", some(chance, known)))
+        take_away(external, place.table("p", some(chance, known)))
         external.schedule(place.table("p", some(chance, set(pairs) - known, 0.06)), OUTSIDE)
         external.derive()
         external.merge()

@@ -15,6 +15,7 @@ from modulog.algebra.expressions import Multiway, Project, Read
 from modulog.engines.engine import Engine
 from support.bodies import clique, cycle, flower, petals
 from support.instances import rows_of
+from support.relation_reads import take_away
 
 SHAPES = {
     "triangle": cycle(3),
@@ -41,7 +42,7 @@ def relation(engine: Engine, chance: random.Random, updated: bool) -> Any:
     made.rest()
     if updated:
         made.begin()
-        made.retract(put(chance.sample(pairs, 8)))
+        take_away(made, put(chance.sample(pairs, 8)))
         made.schedule(put(chance.sample(pairs, 3)), 0)
         made.derive()
         made.merge()

@@ -12,6 +12,7 @@ import pytest
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.table import SparkTable
 from modulog.engines.spark.terms import SparkTerms
+from support.relation_reads import take_away
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_superseded_parts_are_deleted_through_updates(
     relation.merge()
     for k in range(6):
         relation.begin()
-        relation.retract(numbers(k, k + 1))
+        take_away(relation, numbers(k, k + 1))
         relation.schedule(numbers(k, 1000 + k), 0)
         relation.derive()
         relation.merge()

@@ -24,6 +24,7 @@ from modulog.reasoner.persistence import kept_relations
 from modulog.store.draft import Draft
 from modulog.store.manifest import MANIFEST
 from support.amounts import base_seed
+from support.relation_reads import scan
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": SOURCE, "PYSPARK_PYTHON": sys.executable}
@@ -75,7 +76,7 @@ def kept(r: Reasoner) -> dict[tuple[str, str], set[Any]]:
     strata, found = [stratum.live for stratum in r._maintenance.strata], {}
     for predicate, role, relation in kept_relations(r._facts, strata):
         names = tuple(f"c{j}" for j in range(predicate.arity))
-        rows = set(r._backend.rows(relation.scan(names, "all"), names))
+        rows = set(r._backend.rows(scan(relation, names, "all"), names))
         if predicate.name.endswith(" members"):
             rows = {(x, y) for x, c in rows for y, d in rows if c == d}
         found[f"{role} {predicate}", predicate.name] = rows

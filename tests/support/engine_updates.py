@@ -9,6 +9,7 @@ import numpy as np
 
 from modulog.engines.engine import Engine
 from support.engine_model import Row
+from support.relation_reads import take_away
 
 
 def table_of(engine: Engine, arity: int, rows: Any) -> Any:
@@ -37,7 +38,7 @@ def updated(engine: Engine, arity: int, facts: set[Row], parts: int = 1) -> Any:
     relation.merge()
     for k in range(parts):
         relation.begin()
-        relation.retract(table_of(engine, arity, sorted(others)[k::parts]))
+        take_away(relation, table_of(engine, arity, sorted(others)[k::parts]))
         relation.schedule(table_of(engine, arity, sorted(late)[k::parts]), k % 3)
         relation.derive()
         relation.merge()

@@ -9,13 +9,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from support.relation_reads import scan
+
 Fact = tuple[int, ...]
 
 
 def facts_of(relation: Any, version: str = "all") -> set[Fact]:
     """The facts of a relation, as tuples of ids."""
     names = tuple(f"c{j}" for j in range(relation.arity))
-    return {row for table in relation.scan(names, version) for row in rows_of(table)}
+    return {row for table in scan(relation, names, version) for row in rows_of(table)}
 
 
 def rows_of(table: Any) -> list[Fact]:

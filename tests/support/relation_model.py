@@ -50,7 +50,7 @@ class Model:
     def merge(self) -> None:
         delta, self.sources = set(self.sources), {}
         if self.leaving:
-            self.retract(delta)
+            self.leave(delta)
         elif self.updating:
             self.come |= delta
         else:
@@ -64,7 +64,7 @@ class Model:
     def begin(self) -> None:
         self.updating = True
 
-    def retract(self, facts: Iterable[Fact]) -> None:
+    def leave(self, facts: Iterable[Fact]) -> None:
         self.gone |= set(facts) & self.facts
         self.come -= set(facts)
 

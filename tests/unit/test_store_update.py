@@ -27,6 +27,7 @@ from modulog.store.manifest import FactsFile, Manifest, StoredRelation, read_man
 from support import oracle
 from support.amounts import amount, base_seed
 from support.module_programs import story
+from support.relation_reads import scan
 from support.stores import held
 from support.strategies import Facts, Update, text
 from support.values import rows_of_python, rows_to_python
@@ -76,7 +77,7 @@ def roles(r: Reasoner) -> list[tuple[str, str, set[tuple[int, ...]]]]:
         names = tuple(f"c{j}" for j in range(predicate.arity))
         rows = [
             tuple(map(int, row))
-            for table in body.scan(names, "all")
+            for table in scan(body, names, "all")
             for row in (table.ids.T if predicate.arity else [()] * len(table))
         ]
         assert len(rows) == len(set(rows)) == body.size("all")

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from modulog.engines.schemes import Scheme
 from modulog.engines.table import Table
 
 if TYPE_CHECKING:
-    from modulog.algebra.expressions import Argument
+    pass
 
 Version = Literal["old", "delta", "all", "before", "after", "kept", "either", "gone", "come"]
 ModuleId = int
@@ -95,17 +95,8 @@ class Relation(Protocol):
     def unsorted(self, bound: tuple[int, ...], version: Version) -> int:
         """How many facts must be sorted before they can be looked up by the bound arguments; 0 where an index exists."""
 
-    def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[Table]:
-        """The matching facts in bounded chunks; the columns are the variables of `args`."""
-
     def contains(self, rows: Table, version: Version) -> Table:
         """Those of the rows that are facts."""
-
-    def count(self, args: tuple[Argument, ...], version: Version, by: int | None = None) -> Table:
-        """How many facts match: one row `#`, or one for each value of argument `by`."""
-
-    def distinct(self, column: int, version: Version) -> Table:
-        """The different values of one argument."""
 
     def size(self, version: Version) -> int:
         """How many facts there are; a guess above zero while their evaluation has been put off."""
@@ -128,9 +119,6 @@ class Relation(Protocol):
 
     def rest(self) -> None:
         """The fixpoint is over: give up what only its rounds need."""
-
-    def retract(self, rows: Table) -> None:
-        """Inside an update, between two rounds: take facts away. Those of I join D; those of A leave A."""
 
     def begin(self) -> None:
         """before := the current state."""
@@ -201,9 +189,6 @@ class Counters(Protocol):
 
     def positive(self, rows: Table) -> Table:
         """Those of the rows whose number is above zero."""
-
-    def numbers(self, rows: Table) -> Any:
-        """The number of each row, as an array."""
 
     def items(self) -> Iterator[Table]:
         """The facts whose number is not zero, with their numbers as multiplicities, in bounded chunks."""

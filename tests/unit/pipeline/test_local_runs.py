@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from modulog import Reasoner
+from modulog.algebra.expressions import Read
 from modulog.pipeline import checkpoints
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.run import Unwatched
@@ -79,7 +80,7 @@ def kept(r: Reasoner) -> dict[str, set[Any]]:
     strata, found = [stratum.live for stratum in r._maintenance.strata], {}
     for predicate, role, relation in kept_relations(r._facts, strata):
         names = tuple(f"c{j}" for j in range(predicate.arity))
-        rows = set(r._backend.rows(relation.scan(names, "all"), names))
+        rows = set(r._backend.rows(r._backend.engine.evaluate(Read(relation, names, "all")), names))
         if predicate.name.endswith(" members"):
             rows = {(x, y) for x, c in rows for y, d in rows if c == d}
         found[f"{role} {predicate}"] = rows

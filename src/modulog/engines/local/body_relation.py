@@ -7,9 +7,7 @@ themselves, and their own bodies, for predicates of which it is known how they a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 
-from modulog.algebra.expressions import Argument
 from modulog.engines.local.pairs_relation import PairsRelation
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.table import LocalTable
@@ -85,17 +83,8 @@ class BodyRelation(ABC):
     def unsorted(self, bound: tuple[int, ...], version: Version) -> int:
         return self.body.unsorted(bound, version)
 
-    def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[LocalTable]:
-        return self.body.scan(args, version)
-
     def contains(self, rows: Table, version: Version) -> LocalTable:
         return self.body.contains(rows, version)
-
-    def count(self, args: tuple[Argument, ...], version: Version, by: int | None = None) -> LocalTable:
-        return self.body.count(args, version, by)
-
-    def distinct(self, column: int, version: Version) -> LocalTable:
-        return self.body.distinct(column, version)
 
     def memory(self) -> Memory:
         return self.body.memory()
@@ -114,9 +103,6 @@ class BodyRelation(ABC):
 
     def rest(self) -> None:
         self.body.rest()
-
-    def retract(self, rows: Table) -> None:
-        self.body.retract(rows)
 
     def begin(self) -> None:
         self.body.begin()

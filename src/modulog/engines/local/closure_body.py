@@ -254,14 +254,6 @@ class ClosureBody(PairsRelation):
 
     # ---- Updates
 
-    def retract(self, rows: Table) -> None:
-        if self._update is None:
-            raise InternalError(f"{self.name}: retract outside an update")
-        if self._delta is not None:
-            raise InternalError(f"{self.name}: delta must be merged before facts are retracted")
-        self._follow(Input(ids_of(rows)), leaving=True)
-        self.merge()
-
     def begin(self) -> None:
         if self._update is not None:
             raise InternalError(f"{self.name}: an update is under way")

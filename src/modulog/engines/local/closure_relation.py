@@ -14,7 +14,7 @@ from modulog.engines.local.body_relation import Body, BodyRelation
 from modulog.engines.local.closure_body import ClosureBody, Given, listed_few
 from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import places
-from modulog.engines.relation import EXPLICIT, Memory, ModuleId, Relation
+from modulog.engines.relation import Memory, ModuleId, Relation
 from modulog.engines.schemes import Scheme
 from modulog.engines.table import Table
 from modulog.errors import InternalError
@@ -142,13 +142,6 @@ class ClosureRelation(BodyRelation):
         self.closure.rest()
         if self.list is not None:
             self.list.rest()
-
-    def retract(self, rows: Table) -> None:
-        if not self._updating:
-            raise InternalError(f"{self.name}: retract outside an update")
-        self.schedule(rows, EXPLICIT)
-        self.derive(leaving=True)
-        self.merge()
 
     def begin(self) -> None:
         self.closure.begin()

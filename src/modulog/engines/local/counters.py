@@ -90,7 +90,7 @@ class LocalCounters:
             )
             stack[-2:] = [Tally.of(self.arity, words, numbers)] if words.shape[1] else []
 
-    def numbers(self, rows: Table) -> Integers:
+    def _of(self, rows: Table) -> Integers:
         assert isinstance(rows, LocalTable)
         words = packing.pack(rows.ids, self.natural)
         sums = np.zeros(len(rows), np.int64)
@@ -100,7 +100,7 @@ class LocalCounters:
 
     def positive(self, rows: Table) -> LocalTable:
         assert isinstance(rows, LocalTable)
-        mask = self.numbers(rows) > 0
+        mask = self._of(rows) > 0
         if not self.arity:
             return LocalTable(rows.columns, np.empty((0, int(mask.sum())), np.int32))
         return LocalTable(rows.columns, packing.select(rows.ids, self.natural, mask))

@@ -179,9 +179,7 @@ class LocalEngine:
         if isinstance(expr, p.Read) and None not in expr.args and expr.except_from is None:
             if len(expr.variables) == len(expr.args):
                 return expr.relation.size(expr.version)
-            found = expr.relation.count(expr.args, expr.version)
-            assert isinstance(found, LocalTable) and found.weights is not None
-            return int(found.weights[0])
+            return body_of(expr.relation).count(expr.args, expr.version)
         node = self.compiler.compile(expr)
         return node.count() if isinstance(node, Probe) else sum(b.ids.shape[1] for b in node.batches())
 

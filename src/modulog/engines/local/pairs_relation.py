@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -61,47 +60,15 @@ class PairsRelation(ABC):
         """A version, to be read by pattern."""
         return PairsReader(self.pairs(version))
 
-    def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[LocalTable]:
-        lookup = Lookup((), args, tuple(dict.fromkeys(a for a in args if isinstance(a, str))))
-        for ids in self.reader(version).scan(lookup):
-            yield LocalTable(lookup.variables, ids)
+    def count(self, args: tuple[Argument, ...], version: Version) -> int:
+        """How many facts match the arguments; those that are not asked for are dropped before rows are made."""
+        tallied = self.reader(version).tallied(Lookup((), args, ()))
+        return sum(ids.shape[1] if weights is None else int(weights.sum()) for ids, weights in tallied)
 
     def contains(self, rows: Table, version: Version) -> LocalTable:
         assert isinstance(rows, LocalTable)
         mask = self.pairs(version).contains(rows.ids)
         return LocalTable(rows.columns, np.ascontiguousarray(rows.ids[:, mask]))
-
-    def count(self, args: tuple[Argument, ...], version: Version, by: int | None = None) -> LocalTable:
-        if by is None:
-            total = np.array([self._matching(args, version)], np.int64)
-            return LocalTable((), np.empty((0, 1), np.int32), total)
-        values, counts = self._counts(args, version, by)
-        return LocalTable((f"#{by}",), np.ascontiguousarray(values)[np.newaxis], counts)
-
-    def _matching(self, args: tuple[Argument, ...], version: Version) -> int:
-        variables = [a for a in args if isinstance(a, str)]
-        if len(variables) == len(set(variables)) and not any(isinstance(a, int) for a in args):
-            return self.size(version)
-        # The arguments that are not asked for are dropped, so that only the number of rows is asked for.
-        lookup = Lookup((), args, ())
-        tallied = self.reader(version).tallied(lookup)
-        return sum(ids.shape[1] if weights is None else int(weights.sum()) for ids, weights in tallied)
-
-    def _counts(self, args: tuple[Argument, ...], version: Version, by: int) -> tuple[Columns, np.ndarray]:
-        repeated = isinstance(args[0], str) and args[0] == args[1]
-        if not repeated and not any(isinstance(a, int) for a in args):
-            return self.pairs(version).count_by(by)
-        named = tuple(f"#{by}" if j == by and a is None else a for j, a in enumerate(args))
-        if isinstance(args[by], int):
-            total = self._matching(args, version)
-            return np.array([args[by]][:total], np.int32), np.array([total][:total], np.int64)
-        found = [table.ids[0] for table in self.scan(named, version)]
-        values = np.sort(np.concatenate(found)) if found else np.empty(0, np.int32)
-        return values, np.ones(len(values), np.int64)
-
-    def distinct(self, column: int, version: Version) -> LocalTable:
-        values = self.pairs(version).distinct(column)
-        return LocalTable((f"#{column}",), np.ascontiguousarray(values)[np.newaxis])
 
     # ---- Sizes
 
@@ -157,10 +124,6 @@ class PairsRelation(ABC):
             raise InternalError(
                 f"{self.name}: what a {self.scheme.kind} loses follows from its external facts"
             )
-
-    @abstractmethod
-    def retract(self, rows: Table) -> None:
-        """Inside an update, between two rounds: take facts away."""
 
     @abstractmethod
     def begin(self) -> None:

@@ -26,7 +26,7 @@ from modulog.engines.relation import EXPLICIT, Closing, Estimate, Memory, Module
 from modulog.engines.schemes import PLAIN, Scheme
 from modulog.engines.table import Table
 from modulog.errors import InternalError
-from modulog.kernels import packing, search, split_work
+from modulog.kernels import packing, split_work
 from modulog.kernels.threads import ALONE, Threads, divided
 from modulog.kernels.types import Columns, Words
 
@@ -105,8 +105,9 @@ class PlainRelation:
     def guess(self, version: Version) -> int:
         return self.versions.size(version)
 
-    def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[LocalTable]:
-        yield from layer_lookup.matching(self.layers(version), args)
+    def count(self, args: tuple[Argument, ...], version: Version) -> int:
+        """How many facts match the arguments."""
+        return layer_lookup.count(self.layers(version), args)
 
     @divided
     def contains(self, rows: Table, version: Version) -> LocalTable:
@@ -115,27 +116,6 @@ class PlainRelation:
         if not self.arity:
             return LocalTable(rows.columns, np.empty((0, int(mask.sum())), np.int32))
         return LocalTable(rows.columns, packing.select(rows.ids, self.natural, mask))
-
-    @divided
-    def count(self, args: tuple[Argument, ...], version: Version, by: int | None = None) -> LocalTable:
-        column = None if by is None else args[by]
-        if by is None or isinstance(column, int):
-            total = layer_lookup.count(self.layers(version), args)
-            if by is None:
-                return LocalTable((), np.empty((0, 1), np.int32), np.array([total], np.int64))
-            values, counts = np.array([column][:total], np.int32), np.array([total][:total], np.int64)
-            return LocalTable((f"#{by}",), values[np.newaxis], counts)
-        name = f"#{by}" if column is None else column
-        named = tuple(name if j == by else a for j, a in enumerate(args))
-        found = [table.ids[table.columns.index(name)] for table in self.scan(named, version)]
-        values, counts = search.count_values(
-            np.sort(np.concatenate(found)) if found else np.empty(0, np.int32)
-        )
-        return LocalTable((f"#{by}",), values[np.newaxis], counts)
-
-    def distinct(self, column: int, version: Version) -> LocalTable:
-        counts = self.count((None,) * self.arity, version, by=column)
-        return LocalTable(counts.columns, counts.ids)
 
     @divided
     def estimate(self, version: Version) -> Estimate:
@@ -337,18 +317,6 @@ class PlainRelation:
         assert isinstance(rows, LocalTable)
         words = split_work.sort_distinct(split_work.pack(rows.ids, self.natural))
         return Run.of(self.arity, words, True)
-
-    @divided
-    def retract(self, rows: Table) -> None:
-        if not self.versions.updating:
-            raise InternalError(f"{self.name}: retract outside an update")
-        if self.versions.leaving:
-            raise InternalError(f"{self.name}: delta must be merged before facts are retracted")
-        if self.seen is not None and self.offered:
-            raise InternalError(f"{self.name}: what is scheduled must be derived before facts are retracted")
-        if len(rows):
-            self.seen = None
-            self.versions.retract(self._run(rows))
 
     def begin(self) -> None:
         if self.versions.updating:

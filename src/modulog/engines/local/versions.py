@@ -14,14 +14,12 @@ from modulog.engines.local.fact_levels import (
     Layer,
     Level,
     compact,
-    held,
     layers_of,
     settle,
     size,
 )
 from modulog.engines.local.runs import Run, concatenate
 from modulog.engines.relation import ModuleId, Version
-from modulog.kernels import split_work
 
 
 class Versions:
@@ -190,15 +188,6 @@ class Versions:
         rest = [(source, run.without(rows)) for source, run in self.delta]
         delta = [(source, run) for source, run in rest if len(run)]
         self.show(delta, bool(delta))
-
-    def retract(self, rows: Run) -> None:
-        """Take facts away, if they are there."""
-        words, is_sorted = rows.natural()
-        there = held(self.after(), words, is_sorted)
-        if there.all():
-            self._leave(rows)
-        elif there.any():
-            self._leave(Run.of(self.arity, split_work.select(words, there), is_sorted))
 
     def _leave(self, run: Run) -> None:
         """Facts of `after`: those of A leave A, the others, which are in I, join D."""

@@ -110,9 +110,6 @@ class ViewBody(PairsRelation):
     def rest(self) -> None:
         """Nothing is kept for rounds."""
 
-    def retract(self, rows: Table) -> None:
-        raise InternalError(f"{self.name}: a view stores nothing")
-
     def begin(self) -> None:
         """The parts have begun the update."""
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 MANY = 8  # tables of changes that are summed as they are
 BYTES = 8
-_PLACE = "_place"
 
 
 class SparkCounters:
@@ -53,9 +51,9 @@ class SparkCounters:
         tables = [*self.base, *(self.since or ())]
         return self._sums(tables) if tables else None
 
-    def _numbered(self, rows: SparkTable, *others: str) -> DataFrame:
-        """The rows under the names c0, c1, …, each with its number, and other columns that stay."""
-        asked, sums = rows.frame.select(*self._named(rows), *others), self._all()
+    def _numbered(self, rows: SparkTable) -> DataFrame:
+        """The rows under the names c0, c1, …, each with its number."""
+        asked, sums = rows.frame.select(*self._named(rows)), self._all()
         if sums is None:
             return asked.withColumn(WEIGHT, F.lit(0).cast("long"))
         if not self.columns:
@@ -67,12 +65,6 @@ class SparkCounters:
         kept = self._numbered(rows).filter(F.col(f"`{WEIGHT}`") > 0)
         named = [F.col(c).alias(name) for name, c in zip(rows.columns, self.columns, strict=True)]
         return self.engine.parts.keep(rows.columns, kept.select(*named), False)
-
-    def numbers(self, rows: Table) -> Any:
-        assert isinstance(rows, SparkTable)
-        placed = SparkTable(rows.columns, rows.frame.withColumn(_PLACE, F.monotonically_increasing_id()))
-        found = self._numbered(placed, _PLACE).orderBy(_PLACE).collect()
-        return np.array([row[WEIGHT] for row in found], np.int64)
 
     def items(self) -> Iterator[SparkTable]:
         sums = self._all()

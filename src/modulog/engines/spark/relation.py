@@ -6,17 +6,15 @@ at once. A relation knows which parts hold facts of its `old` and of its `delta`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from modulog.algebra.expressions import Argument, Read
 from modulog.engines.relation import Estimate, Memory, ModuleId, Version
 from modulog.engines.schemes import PLAIN
-from modulog.engines.spark.table import WEIGHT, KeyTable, SparkTable
+from modulog.engines.spark.table import KeyTable, SparkTable
 from modulog.engines.table import Table
 from modulog.errors import InternalError
 
@@ -149,9 +147,6 @@ class SparkRelation:
     def _count(self, parts: list[Part]) -> int:
         return sum(part.count(self.number) for part in parts)
 
-    def scan(self, args: tuple[Argument, ...], version: Version) -> Iterator[SparkTable]:
-        yield from self.engine.evaluate(Read(self, args, version))
-
     def contains(self, rows: Table, version: Version) -> SparkTable:
         assert isinstance(rows, SparkTable)
         facts = self.frame(version)
@@ -162,21 +157,6 @@ class SparkRelation:
         return SparkTable(
             rows.columns, found.select(*(F.col(f"_{j}").alias(n) for j, n in enumerate(rows.columns)))
         )
-
-    def count(self, args: tuple[Argument, ...], version: Version, by: int | None = None) -> SparkTable:
-        free = tuple(f"#{j}" if j == by else f"_{j}" if a is None else a for j, a in enumerate(args))
-        table = next(self.scan(free, version), None)
-        frame = self.engine.nothing if table is None else table.frame
-        if by is None:
-            return SparkTable((), frame.groupBy().agg(F.count(F.lit(1)).alias(WEIGHT)), 1, True)
-        column = f"#{by}"
-        return SparkTable(
-            (column,), frame.groupBy(F.col(f"`{column}`")).agg(F.count(F.lit(1)).alias(WEIGHT)), None, True
-        )
-
-    def distinct(self, column: int, version: Version) -> SparkTable:
-        frame = self.frame(version).select(F.col(f"c{column}").alias(f"#{column}")).distinct()
-        return SparkTable((f"#{column}",), frame)
 
     def estimate(self, version: Version) -> Estimate:
         rows = float(self.size(version))
@@ -245,19 +225,6 @@ class SparkRelation:
             self.engine.parts.compact(self)
 
     # ---- Updates
-
-    def retract(self, rows: Table) -> None:
-        if not self.updating:
-            raise InternalError(f"{self.name}: retract outside an update")
-        assert isinstance(rows, SparkTable)
-        asked = rows.frame.select(*self._columns(rows)).distinct()
-        after = self.frame("after")
-        there = self.engine.parts.write(
-            self.arity, asked.join(after, after.columns, "left_semi"), {self.number}
-        )
-        if there.count(self.number):
-            self._nets = {}
-            self._leave([there])
 
     def begin(self) -> None:
         self.engine.lazily = False  # an update wants to know what it changes
