@@ -1,4 +1,4 @@
-"""The facts of a program in an engine: what was given, and what holds.
+"""The facts of a program in an engine: explicit ones, and all that hold.
 
 Explicit facts stay under the predicate they were given for. A predicate that nothing derives holds exactly
 its explicit facts, in one relation; a derived one has a second relation with everything that holds. A
@@ -28,7 +28,7 @@ Tables = dict[Predicate, list[Table]]
 
 
 def merge_scheduled(relations: Iterable[Relation]) -> None:
-    """Let facts that were scheduled hold, or leave, outside the rounds of a fixpoint.
+    """Add facts that were scheduled, or remove them, outside the rounds of a fixpoint.
 
     All relations derive before the first one merges, so that an engine may give terms their ids together.
     """
@@ -53,7 +53,7 @@ class Terms(Protocol):
 
 
 class Facts:
-    """Relations by predicate; also the context in which clauses are made ready."""
+    """Relations by predicate; also the context in which clauses are prepared (`modules/clause.py`)."""
 
     def __init__(self, engine: Engine, plan: Plan, terms: Terms) -> None:
         self.engine, self.plan, self.terms = engine, plan, terms
@@ -70,12 +70,10 @@ class Facts:
         return self.terms.identify(constant)
 
     def identify_constants(self) -> None:
-        """Let every constant of the plan have its id."""
+        """Give every constant of the plan an id."""
         if not self._constants_known:
             constants = sorted(self.plan.constants(), key=lambda constant: constant.key)
-            self.terms.find(
-                constants
-            )  # where terms are far away, those that are known come with one question
+            self.terms.find(constants)  # on a cluster, this looks up all of them in one job
             for constant in constants:
                 self.terms.identify(constant)
             self._constants_known = True
@@ -85,7 +83,7 @@ class Facts:
         return self.terms.name(number)
 
     def forget_derived(self) -> None:
-        """Empty relations for everything that a stratum derives; explicit facts stay."""
+        """Replace the relations of everything that a stratum derives by empty ones; explicit facts stay."""
         self.derived = {
             p: self.engine.relation(p.name, p.arity, stratum.scheme(p))
             for stratum in self.plan.strata
@@ -100,12 +98,12 @@ class Facts:
         self.connect()
 
     def can_represent(self, predicate: Predicate, kind: str) -> bool:
-        """Whether the plan lets a predicate be kept by a kind of scheme."""
+        """Whether the plan allows a kind of storage scheme for a predicate."""
         planned = (s.scheme(predicate) for s in self.plan.strata if predicate in s.predicates)
         return (scheme := next(planned, PLAIN)).kind == kind and scheme.listing != "always"
 
     def connect(self) -> None:
-        """Let views know their parts, and the plan how facts are kept."""
+        """Connect views with the relations of their parts, and let the plan show how facts are stored."""
         self.viewing = {}
         for stratum in self.plan.strata:
             for predicate in stratum.schemes:
@@ -116,7 +114,7 @@ class Facts:
                     self.viewing[predicate] = view
 
     def beside(self, predicates: Collection[Predicate]) -> Facts:
-        """The same facts with empty relations for some predicates: these are computed again beside the old."""
+        """The same facts, but empty relations for some predicates, so that these can be computed again."""
         other = copy(self)
         other.derived, other.external = dict(self.derived), dict(self.external)
         for predicate in predicates:
@@ -135,7 +133,7 @@ class Facts:
         return found
 
     def take_in_scheduled(self) -> int:
-        """Let explicit facts that were scheduled hold; returns how many explicit facts there are."""
+        """Add explicit facts that were scheduled; returns how many explicit facts there are now."""
         merge_scheduled(self.explicit.values())
         return sum(relation.size("all") for relation in self.explicit.values())
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class LoopObserver:
-    """Is told what a loop does.
+    """Its methods are called by a loop.
 
     A method that is not overridden does nothing; an error raised here stops the loop.
     """
@@ -41,11 +41,11 @@ class LoopObserver:
         """Δ is not empty: another round follows."""
 
     def ends(self) -> None:
-        """The fixpoint is reached. If another process reached it, this is all that an observer is told."""
+        """The fixpoint is reached. If another process reached it, no other method is called."""
 
 
 class Observers(LoopObserver):
-    """Several observers, which are told everything in this order."""
+    """Several observers as one; they are called in this order."""
 
     def __init__(self, observers: Iterable[LoopObserver]) -> None:
         self._observers = tuple(observers)
@@ -94,7 +94,7 @@ class RoundRecorder(LoopObserver):
 
 
 class ValueLimits(LoopObserver):
-    """Stops rules that go on creating values; `reached` tells the rounds and facts so far."""
+    """Stops rules that go on creating values; `reached` returns the rounds and facts so far."""
 
     def __init__(
         self, strata: Sequence[Stratum], switches: Switches, reached: Callable[[], tuple[int, int]]
@@ -122,31 +122,31 @@ class ValueLimits(LoopObserver):
 
 
 class ProgressCallback(Protocol):
-    """A callback that is told how far the work has come, for a progress bar."""
+    """A callback with how far the work has come, for a progress bar."""
 
     def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None: ...
 
 
 @runtime_checkable
 class Checkpoints(Protocol):
-    """Keeps what was computed so far, so that another process can go on from there."""
+    """Saves what was computed so far, so that another process can go on from there."""
 
     @property
     def loaded(self) -> bool:
-        """Whether an earlier process has kept something, explicit facts at least."""
+        """Whether an earlier process has saved something, explicit facts at least."""
 
     @property
     def failures(self) -> Failures:
         """What the earlier process had counted."""
 
     def begin(self, backend: Backend) -> None:
-        """Before a backend knows any term: give it those that were kept."""
+        """Give a backend, which knows no term yet, those that were saved."""
 
     def resume(self, facts: Facts, runs: Sequence[StratumGroup]) -> None:
-        """Before the first round: put back what was kept, or if there is nothing keep the explicit facts."""
+        """Before the first round: load what was saved; if there is nothing, save the explicit facts."""
 
     def reached(self) -> None:
-        """A round, or the last one of a stratum, is over: perhaps keep what there is."""
+        """A round, or the last one of a stratum, is over: save what there is, if it is time."""
 
 
 def silent(stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
@@ -154,7 +154,7 @@ def silent(stratum: int, strata: int, name: str, round_: int, facts: int) -> Non
 
 
 class GroupRecorder(RoundRecorder):
-    """Records rounds and seconds of a group, and tells the plan how each clause was evaluated."""
+    """Records rounds and seconds of a group, and lets the plan show how each clause was evaluated."""
 
     def __init__(self, group: StratumGroup, plan: Plan) -> None:
         super().__init__(group.facts.engine, group.statistics.rounds)
@@ -195,7 +195,7 @@ class Progress(LoopObserver):
 
 
 class CheckpointKeeper(LoopObserver):
-    """Gives checkpoints the opportunity to keep what there is, after each round and after the last one."""
+    """Lets checkpoints save what there is, after each round and after the last one."""
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self._checkpoints = checkpoints

@@ -34,7 +34,7 @@ class RuleStatistics:
 
     @classmethod
     def of(cls, work: Work) -> RuleStatistics:
-        """Those of a rule that an engine was asked to evaluate."""
+        """The statistics of work that an engine has done."""
         return cls(work.label, work.rows, work.seconds, work.failures)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -260,7 +260,8 @@ class UpdateStatistics:
             lines.append(
                 f"  {names}: {s.how} (expected to look at {s.incremental:,.0f} facts, "
                 f"from scratch at {s.scratch:,.0f}), {plural(s.changes, 'change')} below, "
-                f"{s.overdeleted:,} left, {s.added:,} came, {plural(s.rounds, 'round')}, {s.seconds * 1000:.1f} ms"
+                f"{s.overdeleted:,} left, {s.added:,} came, "
+                f"{plural(s.rounds, 'round')}, {s.seconds * 1000:.1f} ms"
             )
         if self.compiling:
             lines.append(compiling_line(self.compiling))

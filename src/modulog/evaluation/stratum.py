@@ -7,7 +7,7 @@ to date.
     LiveClosure    a closure that is all the recursion of its stratum; other rules derive its external facts
     LiveView       a union of relations and inverses, whose facts need not be stored
 
-A fixpoint evaluates a `StratumGroup`: one stratum, or on a cluster several that are independent of each other.
+A fixpoint evaluates a `StratumGroup`: one stratum, or on a cluster several independent ones.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def live_stratum(plan: Stratum, facts: Facts, first: ModuleId) -> LiveStratum:
 
 
 class LiveStratum:
-    """What evaluation and maintenance need of one stratum, for as long as its facts live."""
+    """One stratum of the plan over the relations that hold its facts."""
 
     def __init__(self, stratum: Stratum, facts: Facts, first: ModuleId) -> None:
         self.plan, self.facts, self.first = stratum, facts, first
@@ -69,17 +69,15 @@ class LiveStratum:
     # ---- A stratum that was read from a store
 
     def restore(self, relations: Iterator[Relation]) -> None:
-        """Take what a store kept besides the facts of the predicates, in the order of `kept`."""
+        """Use relations that were read from a store, in the order of `kept`, without those of predicates."""
         for module in self.modules:
             module.restore([next(relations) for _ in module.relations()])
 
     def represent(self, rows: Mapping[Predicate, int]) -> bool:
-        """Represent facts again that a store has represented; `rows` has their number.
+        """Represent the facts that a store has represented; False if that is impossible.
 
-        False if that cannot be.
-
-        Facts are computed when they are read for the first time.
-
+        `rows` has the number of facts of each represented predicate; the facts are computed at their first
+        use.
         """
         return True
 
@@ -102,7 +100,7 @@ class LiveStratum:
 
     @property
     def entry(self) -> list[Prepared]:
-        """Everything that derives facts without recursion."""
+        """All clauses that derive facts without recursion."""
         return [*self.rules, *self.explicit]
 
     @property
@@ -126,7 +124,7 @@ class LiveStratum:
 
     @property
     def all_trees(self) -> list[DecomposedClause]:
-        """Every clause that is known to be decomposed; one that never ran is not."""
+        """All clauses that are decomposed now; what was not evaluated yet is not known to be."""
         inside = [tree for module in self.modules for tree in module.trees]
         return [*(tree for tree in self._decided if isinstance(tree, DecomposedClause)), *inside]
 

@@ -1,8 +1,7 @@
 """Explicit facts under all their names: as facts of a property or class, and as triples.
 
-A user may give the same fact as p(s, o) or as triple(s, p, o), and take it back under the other name. So what
-is given, or taken back, is given under all its names at once. Files of triples are read that way by the
-engines.
+A user may add the same fact as p(s, o) or as triple(s, p, o), and delete it under the other name. So what is
+added or deleted is added or deleted under all its names at once. The engines read files of triples that way.
 """
 
 from __future__ import annotations

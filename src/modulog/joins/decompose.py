@@ -285,12 +285,12 @@ def _with_filters(clause: Clause, root: HypertreeNode, cost: float) -> Decomposi
 
 # Removes variables from the tables of a decomposition's nodes where that makes the tables much smaller.
 #
-# Of χ(p), a table needs the variables that a neighbour in the tree, the head or a filter after the join reads.
-# A variable that only the atoms of one node have may be dropped once they are joined: others only need to know
-# whether there is a value. The variables of a recursive atom are kept together in one node, though. During
-# over-deletion, every instance that used a deleted fact must be found, even if another instance with the same
-# head is left, because that one may depend on the head itself. In a node that keeps all variables of the atom,
-# each row that used the fact is deleted with it.
+# Of χ(p), a table needs the variables that a neighbour in the tree, the head or a filter after the join
+# reads. A variable that only the atoms of one node have may be dropped once they are joined: others only need
+# to know whether there is a value. The variables of a recursive atom are kept together in one node, though.
+# During over-deletion, every instance that used a deleted fact must be found, even if another instance with
+# the same head is left, because that one may depend on the head itself. In a node that keeps all variables of
+# the atom, each row that used the fact is deleted with it.
 FEWER = 2.0  # how many times smaller a table must get, since its rows must then be counted
 
 

@@ -4,8 +4,8 @@ Sets of variables and sets of atoms are integers with a bit for each member, num
 body. The search for a decomposition computes a hundred thousand unions and differences, which are fast in
 this form.
 
-From the hypergraph alone follows which clauses may be worth decomposing. `NodeSizes` estimates what a node of
-a decomposition costs: the rows that joining its atoms produces, and those of its result.
+`may_be_decomposed` needs nothing but the hypergraph. `NodeSizes` estimates what a node of a decomposition
+costs: the rows that joining its atoms produces, and those of its result.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # Turns conditions with `&&`, `||` and `!` into comparisons, the only conditions that rule bodies have.
 #
 # A comparison of values that cannot be compared is false, and so is the opposite comparison. So `!` can be
-# moved inwards to the comparisons (negation normal form), and a disjunction becomes several rules (disjunctive
-# normal form).
+# moved inwards to the comparisons (negation normal form), and a disjunction becomes several rules
+# (disjunctive normal form).
 OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 

@@ -1,9 +1,9 @@
 """Function calls: builds them for both syntaxes, and finds atoms that were meant as calls.
 
-An atom that was meant as a call, `STRLEN(?s)`, bears the name of a SPARQL function, in upper or lower case (as
-in calls), and no predicate of that name exists. A predicate may be called `year` or `contains`: it exists if
-the program has rules, facts or an `@import` for it, or if facts for it have been loaded, even none. While it
-is not known which facts will be loaded, only names spelled exactly as in SPARQL are refused.
+An atom that was meant as a call, `STRLEN(?s)`, has the name of a SPARQL function, in upper or lower case (as
+in calls), and there is no predicate of that name. A predicate may be called `year` or `contains`: it exists
+if the program has rules, facts or an `@import` for it, or if facts for it have been loaded, even none. While
+it is not known which facts will be loaded, only names spelled exactly as in SPARQL are refused.
 """
 
 from __future__ import annotations

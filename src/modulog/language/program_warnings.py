@@ -244,7 +244,7 @@ def like_variables(program: Program, text: str | None) -> Iterator[Diagnostic]:
 
 
 def query_warning(query: Sequence[Literal], text: str) -> Diagnostic | None:
-    """A warning if names in a query look like variables: `path(a, X)` asks whether a fact with the string "X" holds.
+    """A warning if names in a query look like variables: `path(a, X)` asks for facts with the string "X".
 
     >>> from modulog.language.parser import parse_query
     >>> query_warning(parse_query("path(a, X)"), "path(a, X)").message

@@ -53,7 +53,7 @@ class ExplicitChange:
         self._ignored = sum(asked[p].size("all") - deleted.get(p, 0) for p in certain)
 
     def commit(self) -> None:
-        """The change stays."""
+        """Keep the change."""
         for relation in self.kept:
             relation.commit()
 
@@ -96,7 +96,7 @@ class ExplicitChange:
     # ---- Deleting: gives what was to go, and how many facts of each predicate went
 
     def _exchange(self) -> tuple[dict[Predicate, Relation], dict[Predicate, int]]:
-        """Delete, and schedule what comes; what is in both stays. All predicates go together."""
+        """Delete, and schedule what comes; what is in both stays. All predicates are changed together."""
         explicit, engine, minus, plus = self._facts.explicit, self._engine, self._minus, self._plus
         leaving, coming = relations_of(engine, minus, plus)
         alone = {p: engine.relation(f"{p.name} leaving", p.arity) for p in minus if p in plus}

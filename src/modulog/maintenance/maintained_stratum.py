@@ -1,8 +1,8 @@
-"""What an update does to a stratum: how that is decided, and what all kinds of strata have in common.
+"""How an update brings a stratum up to date: what all kinds of strata have in common.
 
-A stratum can be brought up to date by following the change, which each kind does in its own way
-(`dredc_mod.py`, `stratum_kinds.py`); by computing it from scratch beside its old facts and comparing; or by
-repeating what an earlier process had done before it was stopped. Everything can be rolled back until it is
+There are three ways, between which `_choose` decides: to follow the change, which each kind does in its own
+way (`dredc_mod.py`, `stratum_kinds.py`); to compute the stratum from scratch in new relations and compare; or
+to repeat what an earlier process had done before it was stopped. Everything can be rolled back until it is
 committed.
 """
 
@@ -80,15 +80,12 @@ class MaintainedStratum(ABC):
 
     @abstractmethod
     def _forget_tables(self) -> None:
-        """Forget whatever reads the tables of decomposed clauses, which are no more."""
+        """Drop everything that reads the tables of decomposed clauses, which were dropped."""
 
     # ---- An update
 
     def update(self, number: int, checkpoints: UpdateCheckpoints) -> StratumUpdate:
-        """Bring the stratum up to date; what lies below has been.
-
-        `number` is that by which checkpoints know it.
-        """
+        """Bring the stratum up to date, after those below it; checkpoints know it by its `number`."""
         began, below = working_time(), self.live.below.values()
         earlier = checkpoints.found(number)
         changes = sum(relation.guess("gone") + relation.guess("come") for relation in below)
@@ -104,7 +101,7 @@ class MaintainedStratum(ABC):
         return done
 
     def _choose(self, run: UpdateRun) -> Callable[[UpdateRun], None]:
-        """The way to bring the stratum up to date: it is decided here and nowhere else."""
+        """The way to bring the stratum up to date; kinds of strata that have another one override this."""
         if run.earlier is not None and run.earlier.is_done:
             return self._replay
         if self.method == "recompute" or (run.earlier is not None and run.earlier.is_anew):
@@ -116,7 +113,7 @@ class MaintainedStratum(ABC):
         return self.method == "auto" and done.better_anew(FEW)
 
     def _replay(self, run: UpdateRun) -> None:
-        """Let the relations change as an earlier process had changed them."""
+        """Change the relations as an earlier process had changed them."""
         assert run.earlier is not None
         run.done.how = "taken up"
         replay(self.kept, run.earlier, self.engine, NONRECURSIVE)
@@ -125,7 +122,7 @@ class MaintainedStratum(ABC):
     # ---- Computing from scratch
 
     def _recompute(self, run: UpdateRun) -> None:
-        """Compute the stratum beside its old facts, then change these to the new ones: the change is exact."""
+        """Compute the stratum in new relations, then change the old ones to these: the change is exact."""
         run.done.how = "from scratch"
         fresh, earlier, engine = self._fresh(), run.earlier, self.engine
         group = StratumGroup([fresh], fresh.facts)
@@ -152,7 +149,7 @@ class MaintainedStratum(ABC):
         return live_stratum(live.plan, live.facts.beside(live.predicates), live.first)
 
     def _replace(self, relation: Relation, new: Relation) -> None:
-        """Let the facts that `new` lacks leave the relation, and those that it has come."""
+        """Make the facts of a relation those of `new`."""
         if not relation.takes_facts:
             if relation.closing is not None:
                 relation.closing.become(new)
@@ -175,17 +172,17 @@ class MaintainedStratum(ABC):
 
     @cached_property
     def kept(self) -> list[Relation]:
-        """Everything that changes when the stratum's facts do."""
+        """All relations that change with the stratum's facts."""
         return self.live.kept
 
     def commit(self) -> None:
-        """What the update changed stays."""
+        """Keep what the update has changed."""
         for part in self._parts():
             part.commit()
         self._end()
 
     def rollback(self) -> None:
-        """Everything is as before the update."""
+        """Restore everything from before the update."""
         for part in self._parts():
             part.rollback()
         self._end()

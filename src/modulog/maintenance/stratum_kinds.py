@@ -47,7 +47,7 @@ class RecursiveStratum(DRedStratum):
 
     def _choose(self, run: UpdateRun) -> Callable[[UpdateRun], None]:
         way = super()._choose(run)
-        # What the edges of a represented closure rest on is not known, so its stratum is computed from scratch.
+        # Which facts the edges of a represented closure follow from is not known: compute it from scratch.
         return self._recompute if way == self._follow_change and self._has_closures else way
 
     @property
@@ -116,10 +116,10 @@ class ClosureStratum(DRedStratum):
             self._close(run.done)
 
     def _close(self, done: StratumUpdate) -> None:
-        """Let the closure follow its external facts.
+        """Change the closure to that of its external facts.
 
-        A relation that closes what it is given does that by itself. For another, facts that the change can
-        touch are looked at, or all of them if that is hardly more.
+        A relation that represents the closure does that by itself. Of another, the facts that the change can
+        affect are computed again, or all of them if that costs hardly more.
         """
         began, relation = working_time(), self.closure.relation
         if relation.takes_facts:
@@ -136,7 +136,7 @@ class ClosureStratum(DRedStratum):
         done.evaluated.append(RoundStatistics(rows or 0, seconds, [rule]))
 
     def _expect(self, done: StratumUpdate) -> None:
-        """What it costs is known once the external facts are up to date."""
+        """Nothing: the cost is estimated once the external facts are up to date."""
 
     def _is_cheaper_anew(self, done: StratumUpdate) -> bool:
         """That is decided for the closure alone, not for its external facts."""
@@ -171,7 +171,7 @@ class ViewStratum(NonrecursiveStratum):
         return self._show if self._view.consider_view() else super()._choose(run)
 
     def _show(self, run: UpdateRun) -> None:
-        """The parts have been brought up to date, and their facts are those of the view."""
+        """Do nothing: the parts have been brought up to date, and their facts are those of the view."""
         run.done.how = "as a view"
 
     @property

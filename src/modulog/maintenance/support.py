@@ -1,8 +1,8 @@
 """Nonrecursive support: which facts have a derivation without facts of their own stratum (C_nr).
 
-A clause answers by a counter of its instances, or by an existence query with its head bound to the facts in
-question. Both speak of what holds after the update, so both updates of C_nr come before over-deletion, which
-then deletes fewer facts.
+That is found by a counter of the instances of each clause, or by an existence query with its head bound to
+the facts in question. Both refer to what holds after the update, so both updates of C_nr come before
+over-deletion, which then deletes fewer facts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Support:
         self.losing: set[int] = set()  # the labels of the clauses whose instances were lost
 
     def begin(self) -> None:
-        """An update begins: count what changes below took away and brought."""
+        """Begin an update: count what changes below took away and brought."""
         if self.counting is not None:
             self.counting.begin()
             self.waiting = {sign: self.counting.change(due(self.counted[sign]), sign) for sign in (-1, 1)}

@@ -40,8 +40,8 @@ class NetChange:
 class Maintenance:
     """Keeps the materialisation of a program right while explicit facts come and go.
 
-    `journal` is what to write into the store that everything came from, if there is one. `checkpoints` say
-    where another process stopped, and updates go on from there.
+    `journal` has what to write into the store from which the facts were read, if there is one. `checkpoints`
+    say where another process stopped, and updates go on from there.
     """
 
     def __init__(
@@ -123,17 +123,16 @@ class Journal:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._steps: dict[
-            int, list[Step] | None
-        ] = {}  # by the identity of relations, which live as long as the session
+        # By the identity of relations, which live as long as the reasoner.
+        self._steps: dict[int, list[Step] | None] = {}
 
     def look(self, relations: Iterable[Relation]) -> list[tuple[Relation, Step | None]]:
-        """Before an update is committed: what it changed."""
+        """The net change of each relation that an update has changed; to be called before the commit."""
         changed = [r for r in relations if r.has("gone") or r.has("come")]
         return [(r, step_of(self._engine, r)) for r in changed]
 
     def record(self, seen: Iterable[tuple[Relation, Step | None]]) -> None:
-        """Once the update is committed: keep what was seen."""
+        """Keep what `look` returned, once the update is committed."""
         for relation, step in seen:
             steps = self._steps.setdefault(id(relation), [])
             if steps is None:
@@ -152,5 +151,5 @@ class Journal:
         return self._steps.get(id(relation), [])
 
     def clear(self) -> None:
-        """A state was written: from here on anew."""
+        """Forget all changes, because a state was written to the store."""
         self._steps = {}

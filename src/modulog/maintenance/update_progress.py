@@ -1,8 +1,8 @@
 """How far an update has come, so that another process can go on: what each stratum has lost and won.
 
-The change of a stratum that is done is put into its relations as it is. Of one that is not, what had left and
-what had come is where its loops begin again: over-deleting more than must go is right because rederivation
-brings it back, and what had come follows from what holds now.
+The change of a stratum that was finished is applied to its relations as it is. Of one that was not, the loops
+begin with what had left and what had come: over-deleting more than necessary is correct because rederivation
+restores it, and what had come follows from what holds now.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def step_of(engine: Engine, relation: Relation) -> Step | None:
 
 
 def all_of(engine: Engine, relation: Relation) -> Step | None:
-    """What a relation that began empty has, as what it won."""
+    """All facts of a relation that was empty at first, as facts that have come."""
     if not relation.listed:
         return None
     nothing, everything = (engine.snapshot(Read(relation, _names(relation), v)) for v in ("gone", "all"))
@@ -48,7 +48,7 @@ def _names(relation: Relation) -> tuple[str, ...]:
 
 
 def arrival(relation: Relation, rows: Table, source: ModuleId) -> Work:
-    """Work that makes rows facts of a relation, or lets them leave it."""
+    """Work that schedules rows for a relation, to come or to leave."""
     names = _names(relation)
     return Work(relation, Project(Rows(rows), names, "keep"), source)
 
@@ -75,20 +75,20 @@ class Reached:
 
 @runtime_checkable
 class UpdateCheckpoints(Protocol):
-    """Keeps how far an update has come."""
+    """Saves how far an update has come."""
 
     @property
     def failures(self) -> Failures:
         """What an earlier process had counted."""
 
     def begin(self, backend: Backend) -> None:
-        """Before a backend knows other terms than those of the store: give it those that were kept."""
+        """Give a backend, which knows only the terms of the store, those that were saved."""
 
     def found(self, stratum: int) -> Reached | None:
         """How far an earlier process had come with a stratum."""
 
     def reached(self, stratum: int, relations: Sequence[Relation], *, is_done: bool = False) -> None:
-        """A round of a stratum is over, or all of it (`is_done`): perhaps keep what relations lost and won."""
+        """A round, or all of a stratum (`is_done`), is over: save the change of relations, if it is time."""
 
     def reached_anew(self, stratum: int, relations: Sequence[Relation]) -> None:
         """A round of computing a stratum from scratch is over: perhaps keep the facts of these relations.
@@ -119,7 +119,7 @@ UNKEPT: UpdateCheckpoints = Unkept()
 
 
 def replay(relations: Sequence[Relation], reached: Reached, engine: Engine, source: ModuleId) -> None:
-    """Let the relations change as they did when the stratum was brought up to date."""
+    """Change the relations as an earlier process did when it brought the stratum up to date."""
     for leaving in (True, False):
         engine.run(list(reached.work(relations, leaving, source)))
         changed = [r for r, step in zip(relations, reached.steps, strict=True) if step is not None]

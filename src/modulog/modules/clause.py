@@ -1,4 +1,8 @@
-"""A clause prepared for an engine: the relations that its atoms read, and the expression chosen last."""
+"""A clause in the two forms that evaluation needs.
+
+`Prepared` is a clause in which predicates have become relations and constants ids. `Evaluation` is one way to
+evaluate it: each atom reads a version of its relation, and the expression has the join order chosen last.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +74,10 @@ def computations(
 
 @dataclass(slots=True)
 class Evaluation:
-    """One way to evaluate a clause: which version each body atom reads."""
+    """One way to evaluate a clause: the version that each body atom reads, and the join order chosen last.
+
+    `clause` names the clause in statistics, `relation` is that of its head, `source` the module that asks.
+    """
 
     clause: object
     relation: Relation
@@ -80,7 +87,7 @@ class Evaluation:
     source: ModuleId
     expr: Project | None = None
     sizes: list[int] = field(default_factory=list)
-    cost: float = 0.0  # of the expression, as far as sizes tell; facts that have to be sorted first aside
+    cost: float = 0.0  # estimated for the expression, without sorting facts first
 
     def chosen(self) -> Project:
         """The expression in the order that suits the present sizes; its rows are heads, perhaps repeated."""
@@ -112,7 +119,7 @@ class Evaluation:
         return False
 
     def show(self, name: Callable[[int], str]) -> str:
-        """The order last used, on one line; empty if the clause was never touched."""
+        """The order last used, on one line; empty if the clause has never been evaluated."""
         return "" if self.expr is None else describe(self.expr, name)
 
 
@@ -142,9 +149,9 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A clause with its relations and ids in place, to be evaluated over any versions.
+    """A clause over relations and ids, which can be evaluated over any versions of them.
 
-    `label` names it in statistics.
+    `relation` is that of the head; `label` names the clause in statistics.
     """
 
     label: object
@@ -157,7 +164,7 @@ class Prepared:
     unit: Table
 
     def heads(self, version: Version) -> Read:
-        """Reads facts of the head's relation that the clause may derive; computed arguments may be any term."""
+        """Reads the facts of the head's relation that match the head; computed arguments match any term."""
         names = {name for name, _ in self.computed}
         return Read(self.relation, tuple(None if a in names else a for a in self.head), version)
 
@@ -191,7 +198,7 @@ class Prepared:
 
 
 def prepare(clause: Clause, context: Context, own: Sequence[Predicate] = ()) -> Prepared:
-    """Put relations and ids in place; `own` are the predicates of the clause's stratum."""
+    """The clause over the relations of a context; `own` are the predicates of the clause's stratum."""
     return Prepared(
         clause,
         context.relation(clause.head.predicate),

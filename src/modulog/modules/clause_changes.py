@@ -1,8 +1,8 @@
-"""Instances of a clause that changes below its stratum take away or bring: Π[I : D \\ A, A \\ D] and the reverse.
+"""Instances of a clause that changes below its stratum take away or bring: Π[I : D \\ A, A \\ D].
 
-An instance is lost when it held before and a positive atom has gone or a negated one has come; it is won when it holds
-after and a positive atom has come or a negated one has gone. Each is found once, at the first of its atoms that
-changed: the atoms before that one read what did not change.
+An instance is lost when it held before and a positive atom has gone or a negated one has come; it is won when
+it holds after and a positive atom has come or a negated one has gone. Each is found once, at the first of its
+atoms that changed: the atoms before that one read what did not change.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def _evaluations(
             yield clause.evaluation(versions, source, negated, counting=counting)
     for k, atom in enumerate(clause.negations):
         versions = [own if a.own else "kept" for a in clause.atoms]
-        # Where an argument is anonymous, a fact that went may not be the last one that matched: the atom is asked too.
+        # Where an argument is anonymous, a fact that went may not be the last one that matched; so the
+        # negated atom itself is read as well.
         negated = ["either" if j < k else state for j in range(len(clause.negations))]
         also = [Read(atom.relation, atom.args, opposite)]
         yield clause.evaluation(versions, source, negated, also, counting=counting)

@@ -67,7 +67,7 @@ def decide(
 
 
 def _spelled_out(clause: Clause, prepared: Prepared) -> tuple[Clause, Prepared]:
-    """The same with names for anonymous arguments of recursive atoms, so that a node keeps them.
+    """The clause with names for anonymous arguments of recursive atoms, so that a node keeps them.
 
     `joins/decompose.py` says why it must.
     """
@@ -248,7 +248,7 @@ class DecomposedClause:
         self.tables = None
 
     def commit(self) -> None:
-        """What an update changed stays."""
+        """Keep the tables as the update has left them."""
         for table in self.tables.nodes if self.tables is not None else ():
             table.commit()
 

@@ -1,7 +1,7 @@
 """Counters of derivations: how many instances of some clauses derive each fact of a relation.
 
-An instance counts once, wherever its body changed: the variants of a clause are disjoint, and nothing on the
-way removes duplicates.
+An instance counts once, wherever its body changed: the evaluations of `clause_changes.py` find it once, and
+no projection on the way removes duplicates.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Counting:
         self.changing = False
 
     def begin(self) -> None:
-        """An update begins; the first one counts every instance that held before it."""
+        """Begin an update; the first one counts every instance that held before it."""
         if self.counters is None:
             self.count()
         assert self.counters is not None
@@ -85,17 +85,17 @@ class Counting:
         return self.counters.positive(self.engine.collect(Read(self.relation, names, version)))
 
     def forget(self) -> None:
-        """Facts were computed without counting: the next update counts anew."""
+        """Drop the counters, because facts were computed without them; the next update counts anew."""
         self.counters, self.changing = None, False
 
     def commit(self) -> None:
-        """What was counted stays."""
+        """Keep the counters as the update has left them."""
         if self.counters is not None and self.changing:
             self.counters.commit()
         self.changing = False
 
     def rollback(self) -> None:
-        """Every counter is what it was."""
+        """Restore the counters from before the update."""
         if self.counters is not None and self.changing:
             self.counters.rollback()
         self.changing = False

@@ -1,13 +1,14 @@
 """A closure that is all the recursion of its stratum, kept exactly (no over-deletion).
 
-Its external facts X are the explicit and nonrecursively derived ones, a relation of their own. The closure is
-what *seeds* lead to along a *graph*: for a transitive R both are X; for `P(x,z) :- P(x,y), E(y,z)` the seeds
-are X and the graph is E; the left-linear form is the same with everything turned round.
+Its external facts X are the explicit and nonrecursively derived ones, a relation of their own. The closure
+has a pair for every node that can be reached from a *seed* along a *graph*: for a transitive R both are X;
+for `P(x,z) :- P(x,y), E(y,z)` the seeds are X and the graph is E; the left-linear form is the same with all
+arguments inverted.
 
-A relation that can close (those of the local engine) is handed seeds and graph, and their changes. For others,
-only sources that change themselves or that led to a changed edge can gain or lose facts: what these lead to
-now is compared with what they led to before. Where that would be nearly all of them, looking for them is left
-out.
+A relation that can represent a closure (those of the local engine) is given seeds, graph and their changes.
+For other relations, only sources that change themselves, or from which a changed edge can be reached, can
+gain or lose facts: the pairs of these are computed and compared with those from before. If nearly all sources
+are affected, all are compared.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class ExactClosure(ExactModule):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The arguments of a fact: source and target, as the closure runs."""
+        """The arguments of a fact as source `s` and target `t`; left-linear closures invert them."""
         return ("t", "s") if self.turned else ("s", "t")
 
     @cached_property
@@ -67,7 +68,7 @@ class ExactClosure(ExactModule):
         return relation, (args[0], args[1])
 
     def inputs(self) -> Sequence[Relation]:
-        """What it reads besides what its clauses name."""
+        """The relation of the edges, which may be that of another closure's external facts."""
         return [] if self.plan.graph is None else [self._graph[0]]
 
     def graph(self, version: Version) -> Read:
@@ -75,7 +76,7 @@ class ExactClosure(ExactModule):
         return Read(relation, args, version)
 
     def seeds(self, version: Version, reflexive: bool = True) -> Expr:
-        """Pairs (s, y), and (x, x) for ends of external facts if the closure is reflexive and `reflexive` asks."""
+        """Pairs (s, y); with `reflexive`, also (x, x) for the ends at which the closure is reflexive."""
         args = ("y", "s") if self.turned else ("s", "y")
         parts: list[Expr] = [Project(Read(self.external, args, version), ("s", "y"), "keep")]
         for end in sorted(self.plan.reflexive) if reflexive else ():
@@ -86,7 +87,7 @@ class ExactClosure(ExactModule):
     # ---- Materialisation
 
     def add(self) -> list[Work]:
-        """Add (Definition 3): everything at once, when the external facts have come."""
+        """Add (Definition 3): the whole closure in one round, when the external facts are in Δ."""
         if not self.external.size("delta"):
             return []
         engine = self.context.engine
@@ -97,10 +98,10 @@ class ExactClosure(ExactModule):
         return [self._fact(t) for t in engine.reach(self.seeds("all"), self.graph("all"))]
 
     def represent_later(self, rows: int) -> bool:
-        """Let the relation close external facts, from which so many follow, once asked; False if it cannot."""
+        """Let the relation compute the closure, of `rows` pairs, at its first use; False if it cannot."""
         if self.closing is None or not self.closing.holds(self._external()):
             return False
-        # What waits to be asked must not know the relation: that would keep a store open that nobody uses.
+        # The function must not refer to the relation: that would keep a store open that is no longer used.
         engine, given, edges = (
             self.context.engine,
             self._external_seeds("before"),
@@ -113,7 +114,7 @@ class ExactClosure(ExactModule):
 
     @property
     def _is_linear(self) -> bool:
-        """Whether the relation is given edges beside its seeds; reflexive at both ends it is not."""
+        """Whether the relation is given edges beside its seeds; not if it is reflexive at both ends."""
         return self.plan.graph is not None or len(self.plan.reflexive) == 1
 
     def _given(self, version: Version) -> Table:
@@ -124,7 +125,7 @@ class ExactClosure(ExactModule):
         return None if edges is None else self._table(edges)
 
     def _external_seeds(self, version: Version) -> Expr:
-        """External facts, as the closure runs."""
+        """The seeds that the relation is given."""
         if len(self.plan.reflexive) != 1:
             return Project(self.seeds(version, False), ("s", "y"), "keep")
         seeds = self.seeds(version)
@@ -146,12 +147,12 @@ class ExactClosure(ExactModule):
 
     @property
     def changed(self) -> bool:
-        """Whether anything that the closure is made of has changed."""
+        """Whether the external facts or the edges have changed."""
         relations = (self.external, self._graph[0])
         return any(r.has("gone") or r.has("come") for r in relations)
 
     def estimate(self) -> tuple[float, float]:
-        """How many facts `maintain` would look at for what the change can touch, and how many for everything."""
+        """How many facts `maintain` would read: for sources that the change can affect, and for all."""
         pairs = self.relation.estimate("before")
         sources, targets = (max(n, 1.0) for n in pairs.distinct)
         edges, seeds = (sum(r.size(v) for v in CHANGED) for r in (self._graph[0], self.external))
@@ -166,9 +167,9 @@ class ExactClosure(ExactModule):
         return edges * pairs.rows / targets + touched * pairs.rows + unsorted / LASTING, pairs.rows
 
     def maintain(self, everything: bool = False) -> None:
-        """Bring the relation to the closure of what holds after; the net change is exact.
+        """Change the relation to the closure of what holds after the update; the net change is exact.
 
-        With `everything`, nothing is looked for that the change cannot have touched.
+        With `everything` all sources are compared, without looking for those that the change can affect.
         """
         if (
             self.closing is not None
@@ -182,15 +183,16 @@ class ExactClosure(ExactModule):
             self._maintain_rows(self._sources() if everything else self._affected())
 
     def _external(self) -> int:
-        """How many facts the closure now follows from."""
+        """How many external facts and edges there are."""
         edges = 0 if self.plan.graph is None else self._graph[0].size("after")
         return self.external.size("after") + edges
 
     def _maintain_structure(self, closing: Closing) -> None:
-        """The relation closes what it is given, and opens what is taken from it."""
+        """For a relation that represents the closure: give it what has gone and come of seeds and edges."""
         known = self._edges("before") if not closing.has("before") else None
         if known is not None:
-            # Without seeds it was never told of the edges; it may be told again of what it knows.
+            # While there were no seeds it was not given the edges; giving it the same edges twice does no
+            # harm.
             closing.lead(known)
             closing.derive()
             closing.merge()
@@ -204,7 +206,7 @@ class ExactClosure(ExactModule):
             closing.merge()
 
     def _maintain_rows(self, affected: Table) -> None:
-        """For a relation that does not close: compare what affected sources lead to with what they led to."""
+        """For a relation that lists its facts: compute the pairs of affected sources, and compare."""
         engine = self.context.engine
         if not len(affected):
             return
@@ -233,7 +235,7 @@ class ExactClosure(ExactModule):
         return self._table(Project(self.seeds("either"), ("s",), "set"))
 
     def _affected(self) -> Table:
-        """The sources that may lead to more or less than before."""
+        """The sources that may have gained or lost pairs."""
         parts: list[Expr] = []
         for version in CHANGED:
             parts.append(Project(self.seeds(version), ("s",), "keep"))
@@ -255,7 +257,7 @@ class ExactClosure(ExactModule):
             self._change(AntiJoin(_together(old), _together(new), ("s", "t")), leaving)
 
     def _touched_components(self) -> tuple[Table, Table]:
-        """The members of the old components around changed edges, and how external facts connect them now."""
+        """The components that had the ends of changed edges, before and after; as members with components."""
         engine = self.context.engine
         ends: tuple[tuple[str | None, str | None], ...] = (("n", None), (None, "n"))
         parts = [Project(Read(self.external, args, v), ("n",), "keep") for v in CHANGED for args in ends]

@@ -1,9 +1,10 @@
-"""The hypertree module: recursive clauses along hypertree decompositions (hypertree paper, Algorithms 3 to 6).
+"""The hypertree module: recursive clauses by hypertree decompositions (hypertree paper, Algorithms 3 to 6).
 
-Add^r and Del^r first change the tables of the nodes (in-node evaluation), then join them, at least one of them
-restricted to what changed (cross-node evaluation). In nodes and across them, the changed atom reads Δ, recursive atoms
-before it read `old`, and those after it `all`. Red^r asks the tables. A clause for which a tree does not pay, or whose
-tables get too many rows, is evaluated by the standard plan (`SwitchingClause`).
+Add^r and Del^r first change the tables of the nodes (in-node evaluation), then join them, at least one of
+them restricted to what changed (cross-node evaluation). In nodes and across them, the changed atom reads Δ,
+recursive atoms before it read `old`, and those after it `all`. Red^r queries the tables. A clause for which a
+tree is estimated not to pay, or whose tables get too many rows, is evaluated by the standard plan, that is by
+joins in the best order (`SwitchingClause`).
 """
 
 from __future__ import annotations
@@ -31,10 +32,9 @@ TRIES = 3  # how many trees a clause of "auto" may give up before it stays with 
 class HypertreeModule(Module):
     """Recursive clauses of a stratum; `own` are its predicates.
 
-    `mode` is "auto", which asks for each clause whether a tree pays, or "all".
-
-    `limit` is the most rows that the table of a node may have; without one, "auto" allows what is estimated
-    and some more.
+    With `mode` "auto" a clause gets a tree if that is estimated to be cheaper, with "all" whenever it can.
+    `limit` is the most rows that the table of a node may have; without one, "auto" allows somewhat more than
+    is estimated.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class HypertreeModule(Module):
 
     @property
     def standard(self) -> list[SeminaiveModule]:
-        """The clauses without a tree: a module for each, in the order of the program.
+        """The modules of the clauses without a tree: one for each, in the order of the program.
 
         Those whose derivations are counted share one module.
         """
@@ -154,7 +154,7 @@ class HypertreeModule(Module):
         """Cross-node evaluation: in turn each table restricted to its Δ."""
         return [e.work() for tables in every for e in due(tables.steps(below, absent))]
 
-    # ---- Its life
+    # ---- Rounds and updates begin and end
 
     def rest(self) -> None:
         """The fixpoint is over; tables that are not maintained are given up."""
@@ -190,11 +190,12 @@ class HypertreeModule(Module):
 class SwitchingClause:
     """A clause, its standard evaluation as a module of its own, and its tree while it has one.
 
-    When a stratum begins, its own predicates often have no facts, and then no estimate says what they will have. So
-    the standard plan comes first, and a tree is looked for once that has cost something, from the sizes that there
-    are then; where all predicates of the body have facts at the first round, a tree is looked for at once. The clause
-    can change sides between two rounds: a round considers the instances that use a fact of Δ, whoever evaluates it,
-    and the tables of a tree are filled from `old`. It can within a round, too, before it has handed out any work.
+    When a stratum begins, its own predicates often have no facts, and nothing is known of how many they will
+    have. So the standard plan is used first, and once that has cost something a tree is looked for, with the
+    sizes that the predicates have by then; if all predicates of the body have facts at the first round, a
+    tree is looked for at once. The clause can switch between two rounds, because either way a round considers
+    the instances that use a fact of Δ, and the tables of a tree are filled from `old`. It can switch within a
+    round, too, as long as it has not returned any work.
 
     `limit` is the most rows of a table. With "all" it doubles when a tree was given up, and the next round
     begins with a tree again.
@@ -217,15 +218,15 @@ class SwitchingClause:
         self.tree: DecomposedClause | None = None
         self.given_up: list[DecomposedClause] = []
         self._began = False  # whether a round or an update has begun
-        # What rounds of the standard plan are estimated to have cost: so far, and when a tree was last considered.
+        # The estimated cost of the standard plan's rounds: so far, and when a tree was last considered.
         self._cost = self._asked = 0.0
 
     def consider(self, updating: bool = False) -> None:
-        """Take a tree if one pays.
+        """Take a tree if one is estimated to be cheaper.
 
-        That is asked at the first round if all predicates have facts by then, else once rounds have cost more than a
-        search for a tree; and again each time that they have cost `AGAIN` times as much. An update, which a tree may
-        serve better than the rounds did, asks if that was never asked before.
+        That is computed at the first round if all predicates have facts by then, else once rounds have cost
+        more than a search for a tree; and again each time that they have cost `AGAIN` times as much. The
+        first update computes it if no round did: a tree may be better for updates than for rounds.
         """
         if not self._may_have_one or self.tree is not None:
             return
@@ -249,7 +250,7 @@ class SwitchingClause:
         return True
 
     def _is_known_to_fail(self, found: DecomposedClause) -> bool:
-        """Whether a table had far more rows before than its estimate says now; with "all" it does not matter."""
+        """Whether a table had far more rows before than is estimated now; with "all" that does not matter."""
         seen = {key: rows for tree in self.given_up for key, rows in tree.seen.items()}
         return self.mode != "all" and any(
             seen.get((p.atoms, p.table), 0) > EXCESS * expected_rows(p, found.projects(p))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Module(ABC):
-    """The four functions of the paper, and what a module may say of itself, with what most modules answer.
+    """The four functions of the paper, and what else a module may override; most modules inherit the rest.
 
     `number` names the module as the source of the facts that it derives; no other module of the plan has it.
     """
@@ -78,10 +78,10 @@ class Module(ABC):
     # ---- Rounds and updates begin and end
 
     def rest(self) -> None:
-        """The rounds are over: a module may drop what only rounds need."""
+        """The rounds are over: drop what only rounds need."""
 
     def begin(self) -> None:
-        """An update of the stratum begins: later, everything may have to be as it is now."""
+        """An update of the stratum begins, which may be rolled back."""
 
     def end(self) -> None:
         """The update was committed or rolled back."""
@@ -102,7 +102,7 @@ class Module(ABC):
         """The counters of derivations that the module keeps."""
         return ()
 
-    # ---- What plans and statistics show
+    # ---- For plans and statistics
 
     def evaluations(self) -> Sequence[Evaluation]:
         """How the module's clauses are evaluated, for the plan to show the order of their joins."""
@@ -138,19 +138,18 @@ class ExactModule(Module):
 
     @abstractmethod
     def estimate(self) -> tuple[float, float]:
-        """How many facts `maintain` would look at: for what the change can touch, and for everything."""
+        """How many facts `maintain` would read: for what the change can affect, and for everything."""
 
     @abstractmethod
     def maintain(self, everything: bool = False) -> None:
-        """Let `relation` hold what follows from what holds now; the net change is exact.
+        """Change `relation` to what follows from what holds now; the net change is exact.
 
-        With `everything` it is computed anew and compared, without looking for what the change can have
-        touched.
+        With `everything` all of it is computed and compared, not only what the change can affect.
         """
 
     @abstractmethod
     def represent_later(self, rows: int) -> bool:
-        """Let `relation` represent so many facts, computed once they are asked for; False if it cannot."""
+        """Let `relation` represent `rows` facts, computed at their first use; False if it cannot."""
 
     @abstractmethod
     def inputs(self) -> Sequence[Relation]:

@@ -72,7 +72,7 @@ class NodeTable:
         self.built = True
 
     def begin(self) -> None:
-        """An update begins; a table that reads nothing of its own stratum is brought up to date at once."""
+        """Begin an update; a table that reads nothing of its own stratum is brought up to date at once."""
         self.relation.begin()
         self.changing = True
         if self.counting is not None:
@@ -136,7 +136,7 @@ class NodeTable:
     # ---- The end of an update
 
     def commit(self) -> None:
-        """What has changed stays."""
+        """Keep the table as the update has left it."""
         if self.changing:
             self.relation.commit()
         if self.counting is not None:
@@ -144,7 +144,7 @@ class NodeTable:
         self.changing = False
 
     def rollback(self) -> None:
-        """The table is as before."""
+        """Restore the table from before the update."""
         if self.changing:
             self.relation.rollback()
         if self.counting is not None:
@@ -162,7 +162,10 @@ Pool = dict[object, NodeTable]
 
 
 class TreeTables:
-    """The tables of a clause's nodes, but for those that one atom makes up, and the clause over them."""
+    """The tables of a clause's nodes, and the clause that joins them.
+
+    A node with a single atom reads that atom's relation and has no table.
+    """
 
     def __init__(self, clause: DecomposedClause, maintained: bool, pool: Pool) -> None:
         self.maintained = maintained
@@ -184,17 +187,17 @@ class TreeTables:
 
     @cached_property
     def lost(self) -> list[Evaluation]:
-        """What changed below the stratum and takes away."""
+        """Evaluations that find what changes below the stratum take away."""
         return lost(self.crossing, self.source)
 
     @cached_property
     def won(self) -> list[Evaluation]:
-        """What changed below the stratum and brings."""
+        """Evaluations that find what changes below the stratum bring."""
         return won(self.crossing, self.source)
 
     @cached_property
     def rederivation(self) -> Evaluation:
-        """The heads that were over-deleted, asked of the tables."""
+        """The evaluation that finds over-deleted heads which the tables still give."""
         return rederivation(self.crossing, self.source)
 
     def _table(self, clause: DecomposedClause, p: HypertreeNode, pool: Pool) -> NodeTable:
@@ -226,7 +229,7 @@ class TreeTables:
                 return
 
     def begin(self) -> None:
-        """An update begins; the first one makes the tables of what held before it."""
+        """Begin an update; the first one fills the tables with what held before it."""
         self.fill("before")
         for table in self.nodes:
             if table.built and not table.changing and not table.exceeded:
@@ -238,11 +241,11 @@ class TreeTables:
         return [table for table in self.nodes if table.recursive]
 
     def rest(self) -> None:
-        """The fixpoint is over."""
+        """The rounds are over: let the last Δ join the tables."""
         for table in self.recursive:
             table.merge()
             table.relation.rest()
 
     def memory(self) -> int:
-        """The bytes of all tables; what several clauses use, in equal parts."""
+        """The bytes of all tables; of a table that several clauses share, an equal part."""
         return sum(table.memory() // table.users for table in self.nodes)

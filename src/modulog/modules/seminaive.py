@@ -24,7 +24,7 @@ class SeminaiveModule(Module):
     """Any recursive clauses of a stratum; `own` are its predicates.
 
     With `count_derivations` (DRed^c) it keeps C_r, the number of instances of its clauses that derive each
-    fact: an over-deleted fact is rederived when some are left. Otherwise the clauses are asked.
+    fact: an over-deleted fact is rederived when some are left. Otherwise it is rederived by a query.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class SeminaiveModule(Module):
 
     @cached_property
     def _deleting(self) -> list[Evaluation]:
-        # Instances with a changed atom below are left to Diff: lower atoms read what stayed, negated ones what was
-        # never there.
+        # Instances with a changed atom below are left to Diff: here, atoms below read what stayed, and
+        # negated ones what was there neither before nor after.
         return self._steps("kept", "either", bool(self.counting))
 
     @cached_property

@@ -73,9 +73,9 @@ class SymmetricModule(Module):
         return [self._work(together), back]
 
     def _moved(self, ends: Table) -> Table:
-        """Members (x, c) that get a component, or another one; of some that unite, the largest keeps its name.
+        """Members (x, c) with a new component, or another one; of those that unite, the largest stays.
 
-        Where there is too much to be gathered, all components are named anew.
+        If there are more edges than the engine gathers in one process, all components are named anew.
         """
         if not self.engine.gathers(len(ends)):
             linked = Read(self.members, ("x", "y"), "all")

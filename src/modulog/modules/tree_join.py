@@ -3,8 +3,8 @@
 The full reducer goes through the tree up to three times. Where the node that changed has few rows, it begins
 there: all other tables are looked up from it, so that a small change never reads a large table. Then from the
 leaves to the root and back, after which every row takes part in some result. The join projects a child to
-what its parent or the head needs before it is joined; a child that brings nothing new has done its work by
-filtering.
+what its parent or the head needs before it is joined; a child that has no further variables is not joined at
+all, because the reducer has applied it as a filter.
 """
 
 from __future__ import annotations

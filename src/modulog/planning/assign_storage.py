@@ -186,7 +186,7 @@ def _kind(stratum: Stratum) -> str:
 
 
 def _assigned(stratum: Stratum, views: Mapping[Predicate, tuple[Link, ...]], listing: Listing) -> Stratum:
-    """The stratum with the most compact schemes that are possible; `listing` says whether facts are listed."""
+    """The stratum with the most compact schemes that are possible; `listing` may ask for lists of facts."""
     closure, view = stratum.closure, views.get(stratum.predicates[0])
     if closure is None and listing == "always":
         return stratum
