@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
+pytest.register_assert_rewrite("support")
 
 from support.amounts import LONG, PROFILE  # noqa: E402
 

@@ -155,3 +155,16 @@ def test_local_work_leaves_spark_alone() -> None:
     )
     unused = ["pyspark", "py4j", "pandas", "polars", "typer"]
     assert run(f"import sys; {work}; print(*[m for m in {unused!r} if m in sys.modules])") == []
+
+
+def test_tests_do_not_import_tests() -> None:
+    """What tests share lies in `tests/support`, so that each test file can be read and run alone."""
+    tests = ROOT / "tests"
+    folders = {"tests", *(p.name for p in tests.iterdir() if p.is_dir())} - {"support"}
+    wrong = []
+    for path in sorted(tests.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            wrong += [f"{path.name} imports {n}" for n in names if n.partition(".")[0] in folders]
+    assert not wrong

@@ -19,40 +19,13 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner
 from modulog.errors import ModulogError
+from support.case_folders import ERRORS, FOLDERS, RESULTS, UPDATES, check, loaded, play
 from support.switches import COMPUTING, PAIRS, UPDATING, Options, few
-from support.values import Row, predicate_of, program_of, read_csv, rows_of_python, rows_to_python
-
-HERE = Path(__file__).parent
-FOLDERS = sorted(p.parent for p in HERE.glob("*/program.*"))
-ERRORS = [f for f in FOLDERS if (f / "error.txt").exists()]
-RESULTS = [f for f in FOLDERS if f not in ERRORS]
-UPDATES = [f for f in RESULTS if (f / "updates").is_dir()]
+from support.values import program_of
 
 # Cases about empty predicates and products are warned about.
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-
-def loaded(folder: Path, options: dict[str, Any], engine: str) -> Reasoner:
-    """A reasoner with the program and the facts of a case, and switches."""
-    reasoner = Reasoner(program_of(folder), engine=engine, **options)
-    if (folder / "facts").is_dir():
-        reasoner.load(folder / "facts")
-    return reasoner
-
-
-def read(folder: Path) -> dict[str, set[Row]]:
-    """The rows of every file of a folder, by predicate."""
-    return {predicate_of(path): set(read_csv(path)) for path in sorted(folder.glob("*.csv"))}
-
-
-def check(reasoner: Reasoner, folder: Path) -> None:
-    """The reasoner holds exactly the rows of every file of the folder, for the predicate of that file."""
-    for predicate, expected in read(folder).items():
-        found = rows_of_python(reasoner.rows(predicate))
-        assert set(found) == expected, predicate
-        assert len(found) == reasoner.count(predicate) == len(expected), predicate
 
 
 def case(folder: Path, options: Options, quick: Iterable[Options]) -> Any:
@@ -67,18 +40,6 @@ def case(folder: Path, options: Options, quick: Iterable[Options]) -> Any:
 )
 def test_results(folder: Path, options: dict[str, str], engine: str) -> None:
     check(loaded(folder, options, engine), folder / "expected")
-
-
-def play(folder: Path, options: dict[str, str], engine: str) -> None:
-    """The updates of a case, one after the other."""
-    reasoner = loaded(folder, options, engine)
-    reasoner.materialise()
-    for step in sorted((folder / "updates").iterdir()):
-        reasoner.update(
-            add={p: rows_to_python(rows) for p, rows in read(step / "add").items()},
-            delete={p: rows_to_python(rows) for p, rows in read(step / "delete").items()},
-        )
-        check(reasoner, step / "expected")
 
 
 @pytest.mark.parametrize(

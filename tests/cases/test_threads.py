@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cases.test_cases import ERRORS, FOLDERS, read
 from modulog.errors import ModulogError
+from support.case_folders import ERRORS, FOLDERS, read
 from support.divided import NUMBERS, changed, divided, told, untimed
 from support.switches import COMPUTING, MAINTENANCE, Options
 from support.values import program_of, rows_to_python

@@ -14,14 +14,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from contracts.test_relation import UPDATES, update
 from modulog.algebra.expressions import AntiJoin, Join, Project, Read, Rows, SemiJoin
 from modulog.engines.schemes import Kind, Listing, Scheme
 from modulog.errors import InternalError
 from support.closure_model import KINDS, ClosureModel, closed, versions_of
 from support.implementations import Numbers, engine_by_name
 from support.relation_model import VERSIONS, Fact
-from support.relation_pair import Pair, rows_of
+from support.relation_pair import UPDATES, Pair, rows_of, update
 
 LIMITS = {
     "modulog.engines.local.closure_body.FEW_PAIRS": 20,

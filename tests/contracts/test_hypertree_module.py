@@ -8,13 +8,13 @@ from math import inf
 
 import pytest
 
-from contracts.test_modules import OWN, Make, Place, lower_facts, run_add, run_delete, some
 from modulog.joins import decompose
 from modulog.language.model import Predicate
 from modulog.modules.hypertree_module import HypertreeModule
 from support import module_model as model
 from support.instances import counts_of, facts_of, heads
 from support.module_model import Facts
+from support.module_place import OWN, Make, Place, lower_facts, run_add, run_delete, some
 
 ROUNDS = 8
 PROGRAMS = [

@@ -10,9 +10,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog.engines.local.relation import PlainRelation
 from support.relation_model import FIXPOINT, VERSIONS, Fact
-from support.relation_pair import SMALL, WIDE, Pair
+from support.relation_pair import SMALL, UPDATES, WIDE, Pair, update
 
 LIMITS = {
     "modulog.engines.local.layer_lookup.PIECE": 16,
@@ -41,15 +40,6 @@ ARITIES = st.integers(0, 5)
 DOMAINS = st.sampled_from([SMALL, list(range(40)), WIDE])
 SEEDS = st.integers(0, 2**32)
 STEPS = st.lists(st.sampled_from(["schedule", "round", "derive", "merge", "rest"]), max_size=20)
-UPDATES = st.lists(
-    st.sampled_from(
-        [
-            *("schedule", "again", "round", "begin", "retract", "commit", "rollback"),
-            *("leaving", "leaving", "spare", "rest", "bitmap"),
-        ]
-    ),
-    max_size=25,
-)
 
 
 @given(arity=ARITIES, ids=DOMAINS, seed=SEEDS, steps=STEPS, tiny=st.booleans())
@@ -70,51 +60,6 @@ def test_a_fixpoint(
                     getattr(p, step)()
             p.check(FIXPOINT)
         p.check()
-
-
-def bitmap(p: Pair) -> None:
-    """Let a relation that can remove duplicates by a bitmap do so, as an engine would before it runs a rule."""
-    if isinstance(p.relation, PlainRelation) and max(p.ids) < 2**10:
-        p.relation.widen(((0, max(p.ids)),) * p.relation.arity)
-
-
-def update(p: Pair, steps: list[str], versions: tuple[str, ...] = VERSIONS) -> None:
-    """Random updates, in both directions, with a look at every version after each step."""
-    for step in steps:
-        match step:
-            case "schedule":
-                p.schedule(p.facts(), p.random.randint(-1, 3))
-            case "again":
-                p.schedule(sorted(p.model.gone)[:3])
-            case "round":
-                p.merge()
-                p.derive()
-            case "leaving":
-                p.merge()
-                if p.coming:  # what was scheduled was to come
-                    p.derive()
-                    p.merge()
-                    p.rest()
-                p.schedule([*p.facts(3), *p.some_of("after")], p.random.randint(-1, 3))
-                p.derive(leaving=True)
-            case "spare":
-                p.spare([*p.facts(3), *p.some_of("delta")])
-            case "bitmap" if p.coming or not p.model.updating:
-                bitmap(p)
-            case "rest" if not p.model.waiting:
-                p.rest()
-            case "begin" if not p.model.updating:
-                p.merge()
-                p.derive()
-                p.merge()
-                p.begin()
-            case "retract" if not p.model.waiting:
-                p.merge()
-                p.retract([*p.facts(3), *p.some_of("after")])
-            case "commit" | "rollback":
-                p.merge()
-                p.end(step)
-        p.check(versions)
 
 
 @given(arity=ARITIES, ids=DOMAINS, seed=SEEDS, steps=UPDATES, tiny=st.booleans())

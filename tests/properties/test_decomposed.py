@@ -13,12 +13,12 @@ import pytest
 from modulog import Reasoner
 from modulog.joins import decompose, multiway_order
 from modulog.modules import tree_join
-from properties.test_maintenance import apply, held, strata_of, strike, truths
 from support.amounts import amount, base_seed
 from support.cyclic_programs import cyclic_story
 from support.instances import counts_of, facts_of, heads
 from support.module_programs import Story
 from support.strategies import Facts
+from support.updates import apply, held, strata_of, strike, truths
 from support.values import rows_to_python
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from cases.test_cases import HERE, play
 from modulog.algebra.expressions import Expr, Join, Project, Read, SemiJoin
 from modulog.engines.engine import Work
 from modulog.engines.local.fact_levels import Layer, held
@@ -28,6 +27,7 @@ from modulog.modules.clause import Evaluation, Prepared
 from modulog.modules.seminaive import SeminaiveModule
 from modulog.modules.symmetric_transitive import SymmetricModule
 from modulog.modules.transitive import TransitiveModule
+from support.case_folders import HERE, play
 from support.instances import facts_of
 from support.switches import MAINTENANCE
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from cases.test_cases import HERE, play
 from modulog.algebra.expressions import Project
 from modulog.engines.relation import Version
 from modulog.joins import decompose
@@ -24,6 +23,7 @@ from modulog.modules.clause import Evaluation, Prepared
 from modulog.modules.decomposed_clause import TreeTables
 from modulog.modules.derivation_counts import Counting
 from modulog.modules.node_table import NodeTable
+from support.case_folders import HERE, play
 from support.switches import UPDATING
 
 pytestmark = pytest.mark.filterwarnings("ignore")

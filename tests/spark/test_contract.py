@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contracts.test_relation import update
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.terms import SparkTerms
 from support.relation_model import FIXPOINT, VERSIONS
-from support.relation_pair import SMALL, Pair
+from support.relation_pair import SMALL, Pair, update
 
 STEPS = ["schedule", "schedule", "again", "round", "round", "begin", "retract", "commit", "rollback"]
 

@@ -13,8 +13,8 @@ from modulog.engines.spark import relation
 from modulog.engines.spark.engine import SparkEngine
 from modulog.joins import decompose
 from modulog.modules.tree_join import CrossNode
-from spark.test_maintenance import tell
 from support.cyclic_programs import cyclic_story
+from support.spark_stories import tell
 from support.whole import all_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore")

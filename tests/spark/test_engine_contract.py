@@ -14,16 +14,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contracts import test_counters, test_engine, test_engine_updates
 from modulog.engines.spark.engine import SparkEngine
 from modulog.engines.spark.table import SparkTable, frame_of
 from modulog.engines.spark.terms import SparkTerms
 from modulog.terms.constant import Constant, Kind
+from support import engine_contract as contract
+from support import engine_updates
+from support.counter_pair import Both
 from support.engine_model import Builder
 from support.implementations import Numbers
 from support.relation_pair import SMALL
 
 WIDE = [0, 3, 4, 70, 800]
+SEEDS = st.integers(0, 2**32)
 NODES = st.integers(0, 4)
 EDGES = st.sets(st.tuples(NODES, NODES), max_size=8)
 Make = Callable[..., SparkEngine]
@@ -33,11 +36,6 @@ def of(examples: int) -> Any:
     return settings(
         max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
-
-
-def inner(test: Any) -> Any:
-    """A test of the contract without its strategies."""
-    return test.hypothesis.inner_test
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +58,9 @@ def make_engine(spark: Any, terms: SparkTerms, tmp_path_factory: pytest.TempPath
 @pytest.fixture(scope="module")
 def builder(make_engine: Make) -> Callable[..., Builder]:
     """As the contract's, but the relations are filled once."""
-    filled = {max(ids): test_engine.builder(make_engine, 7, ids) for ids in (test_engine.IDS, WIDE)}
+    filled = {max(ids): contract.make_builder(make_engine, 7, ids) for ids in (contract.IDS, WIDE)}
 
-    def build(_: Make, seed: int, ids: list[int] = test_engine.IDS) -> Builder:
+    def build(seed: int, ids: list[int] = contract.IDS) -> Builder:
         it = filled[max(ids)]
         return Builder(it.engine, it.relations, seed, ids)
 
@@ -73,52 +71,33 @@ def builder(make_engine: Make) -> Callable[..., Builder]:
 
 
 @of(6)
-@given(seed=test_engine.SEEDS, depth=st.integers(1, 3), wide=st.booleans())
-def test_expressions(builder: Any, make_engine: Make, seed: int, depth: int, wide: bool) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(test_engine, "builder", builder)
-        inner(test_engine.test_expressions)(make_engine, seed, depth, wide)
+@given(seed=SEEDS, depth=st.integers(1, 3), wide=st.booleans())
+def test_expressions(builder: Any, seed: int, depth: int, wide: bool) -> None:
+    contract.check_expressions(builder, seed, depth, wide)
 
 
 @of(3)
-@given(seed=test_engine.SEEDS, depth=st.integers(1, 2), limit=st.integers(0, 9))
-def test_a_limit_and_a_count(builder: Any, make_engine: Make, seed: int, depth: int, limit: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(test_engine, "builder", builder)
-        inner(test_engine.test_a_limit)(make_engine, seed, depth, limit)
-        inner(test_engine.test_count_is_the_number_of_rows)(make_engine, seed, depth)
+@given(seed=SEEDS, depth=st.integers(1, 2), limit=st.integers(0, 9))
+def test_a_limit_and_a_count(builder: Any, seed: int, depth: int, limit: int) -> None:
+    contract.check_a_limit(builder, seed, depth, limit)
+    contract.check_count_is_the_number_of_rows(builder, seed, depth)
 
 
 @of(2)
-@given(seed=test_engine.SEEDS, depth=st.integers(0, 2), rounds=st.integers(2, 3))
-def test_a_round_schedules_what_is_new(
-    builder: Any, make_engine: Make, seed: int, depth: int, rounds: int
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(test_engine, "builder", builder)
-        inner(test_engine.test_a_round_schedules_what_is_new)(make_engine, seed, depth, rounds)
+@given(seed=SEEDS, depth=st.integers(0, 2), rounds=st.integers(2, 3))
+def test_a_round_schedules_what_is_new(builder: Any, seed: int, depth: int, rounds: int) -> None:
+    contract.check_a_round_schedules_what_is_new(builder, seed, depth, rounds)
 
 
-@pytest.mark.parametrize(
-    "test",
-    [
-        test_engine.test_multiplicities_of_both_sides_multiply,
-        test_engine.test_a_filter_does_not_mind_multiplicities,
-        test_engine.test_a_constant_in_a_projection,
-        test_engine.test_incomparable_values_are_counted,
-        test_engine.test_a_relation_joined_with_itself_while_it_is_scanned,
-        test_engine.test_closing,
-    ],
-    ids=lambda test: test.__name__,
-)
-def test_an_example(make_engine: Make, test: Any) -> None:
-    test(make_engine)
+@pytest.mark.parametrize("example", contract.EXAMPLES, ids=lambda e: e.__name__)
+def test_an_example(make_engine: Make, example: Any) -> None:
+    example(make_engine)
 
 
 @pytest.mark.parametrize("linear", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_closure_by_rounds(make_engine: Make, linear: bool) -> None:
     edges = {(i, (i * 5 + 3) % 11) for i in range(9)} | {(3, 3), (7, 1)}
-    inner(test_engine.test_a_closure_by_rounds)(make_engine, edges, linear)
+    contract.check_a_closure_by_rounds(make_engine, edges, linear)
 
 
 # ---- Many rows. A table of Spark's is a plan, not a chunk: what bounds chunks does not concern it.
@@ -126,12 +105,12 @@ def test_a_closure_by_rounds(make_engine: Make, linear: bool) -> None:
 
 @pytest.mark.parametrize(("arity", "ids"), [(3, 200), pytest.param(1, 2**30, marks=pytest.mark.long)])
 def test_many_facts(make_engine: Make, arity: int, ids: int) -> None:
-    test_engine.test_many_facts(make_engine, arity, ids)
+    contract.check_many_facts(make_engine, arity, ids)
 
 
 @pytest.mark.long
 def test_a_large_join(make_engine: Make) -> None:
-    test_engine.test_a_large_join(make_engine, 1_000_000)
+    contract.check_a_large_join(make_engine, 1_000_000)
 
 
 # ---- Updates and counters
@@ -140,7 +119,7 @@ def test_a_large_join(make_engine: Make) -> None:
 @of(1)
 @given(edges=EDGES, changes=st.lists(st.tuples(EDGES, EDGES, st.booleans()), min_size=2, max_size=2))
 def test_a_closure_through_updates(make_engine: Make, edges: Any, changes: Any) -> None:
-    inner(test_engine_updates.test_a_closure_through_updates)(make_engine, edges, changes)
+    engine_updates.check_a_closure_through_updates(make_engine, edges, changes)
 
 
 @of(3)
@@ -154,11 +133,11 @@ def test_a_closure_through_updates(make_engine: Make, edges: Any, changes: Any) 
 def test_filters_over_layers(
     make_engine: Make, facts: Any, gone: Any, come: Any, leave: Any, version: str
 ) -> None:
-    inner(test_engine_updates.test_filters_over_layers)(make_engine, facts, gone, come, leave, version)
+    engine_updates.check_filters_over_layers(make_engine, facts, gone, come, leave, version)
 
 
 @pytest.mark.parametrize("arity", [2, pytest.param(0, marks=pytest.mark.long)])
-def test_counters_through_any_sequence(make_engine: Make, arity: int, monkeypatch: Any) -> None:
+def test_counters_through_any_sequence(make_engine: Make, arity: int) -> None:
     engine = make_engine()
 
     def table(rows: Any, arity: int) -> SparkTable:
@@ -171,7 +150,6 @@ def test_counters_through_any_sequence(make_engine: Make, arity: int, monkeypatc
         columns |= {"#": np.array(weights, np.int64)}
         return SparkTable(rows.columns, frame_of(engine.spark, columns, len(weights)), len(weights), True)
 
-    monkeypatch.setattr(test_counters, "weighted", weighted)
-    both = test_counters.Both(engine, table, arity, SMALL, seed=arity)
+    both = Both(engine, table, arity, SMALL, arity, weighted)
     for step in ["adjust", "adjust", "begin", "undo", "adjust", "rollback", "begin", "adjust", "commit"]:
         both.step(step)

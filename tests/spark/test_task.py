@@ -16,11 +16,11 @@ from modulog import IRI, Reasoner
 from modulog.engines.registry import is_one_task
 from modulog.errors import DataError, OptionError, QueryError, WorkerLost
 from modulog.task.task_reasoner import TaskReasoner
-from properties.test_maintenance import as_python
 from support import task_work
 from support.amounts import amount
 from support.module_programs import story
 from support.strategies import text
+from support.updates import as_python
 
 PATHS = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . end(?x) :- path(_, ?x), ~edge(?x, _) ."
 EDGES = [("a", "b"), ("b", "c"), ("b", 1)]

@@ -11,6 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from modulog.algebra import expressions as p
 from modulog.engines.engine import Engine
 
@@ -82,7 +84,6 @@ class Builder:
         return Both(p.Rows(self.table(names, rows)), Counter(rows), names)
 
     def table(self, names: tuple[str, ...], rows: list[Row]) -> Any:
-        import numpy as np
 
         ids = np.array(rows, np.int32).reshape(len(rows), len(names)).T
         return self.engine.table(names, np.ascontiguousarray(ids))
@@ -176,3 +177,26 @@ class Builder:
         if bag.total() > 100_000:
             return self.rows()
         return Both(expr, bag, variables)
+
+
+def bag_of(tables: Any, variables: tuple[str, ...]) -> Bag:
+    """The rows of tables with their multiplicities."""
+    found: Bag = Counter()
+    for table in tables:
+        assert set(table.columns) == set(variables)
+        for batch in table.batches():
+            arrays = [batch.column(v).to_pylist() for v in variables]
+            rows = list(zip(*arrays, strict=True)) if arrays else [()] * batch.num_rows
+            weights = batch.column("#").to_pylist() if "#" in batch.schema.names else [1] * len(rows)
+            for row, weight in zip(rows, weights, strict=True):
+                found[row] += weight
+    return +found
+
+
+def closure(edges: set[Row]) -> set[Row]:
+    found = set(edges)
+    while True:
+        more = {(x, z) for x, y in found for v, z in edges if v == y} | found
+        if more == found:
+            return found
+        found = more

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
+from modulog.engines.local.relation import PlainRelation
 from modulog.engines.relation import Relation
 from support.relation_model import VERSIONS, Fact, Model
 from support.relation_reads import scan, take_away
@@ -163,3 +165,59 @@ def weights_of(table: Any) -> Counter[Fact]:
 def weighted(rows: Any, weights: list[int]) -> Any:
     """The same rows with multiplicities."""
     return replace(rows, weights=np.array(weights, np.int64))
+
+
+UPDATES = st.lists(
+    st.sampled_from(
+        [
+            *("schedule", "again", "round", "begin", "retract", "commit", "rollback"),
+            *("leaving", "leaving", "spare", "rest", "bitmap"),
+        ]
+    ),
+    max_size=25,
+)
+
+
+def bitmap(p: Pair) -> None:
+    """Let a relation that can remove duplicates by a bitmap do so, as an engine would before it runs a rule."""
+    if isinstance(p.relation, PlainRelation) and max(p.ids) < 2**10:
+        p.relation.widen(((0, max(p.ids)),) * p.relation.arity)
+
+
+def update(p: Pair, steps: list[str], versions: tuple[str, ...] = VERSIONS) -> None:
+    """Random updates, in both directions, with a look at every version after each step."""
+    for step in steps:
+        match step:
+            case "schedule":
+                p.schedule(p.facts(), p.random.randint(-1, 3))
+            case "again":
+                p.schedule(sorted(p.model.gone)[:3])
+            case "round":
+                p.merge()
+                p.derive()
+            case "leaving":
+                p.merge()
+                if p.coming:  # what was scheduled was to come
+                    p.derive()
+                    p.merge()
+                    p.rest()
+                p.schedule([*p.facts(3), *p.some_of("after")], p.random.randint(-1, 3))
+                p.derive(leaving=True)
+            case "spare":
+                p.spare([*p.facts(3), *p.some_of("delta")])
+            case "bitmap" if p.coming or not p.model.updating:
+                bitmap(p)
+            case "rest" if not p.model.waiting:
+                p.rest()
+            case "begin" if not p.model.updating:
+                p.merge()
+                p.derive()
+                p.merge()
+                p.begin()
+            case "retract" if not p.model.waiting:
+                p.merge()
+                p.retract([*p.facts(3), *p.some_of("after")])
+            case "commit" | "rollback":
+                p.merge()
+                p.end(step)
+        p.check(versions)

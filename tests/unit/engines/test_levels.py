@@ -19,7 +19,7 @@ from modulog.engines.local.fact_levels import (
     size,
 )
 from modulog.engines.local.runs import Run
-from unit.engines.test_runs import Fact, facts_of, run_of
+from support.runs import Fact, facts_of, run_of
 
 HISTORY = st.lists(
     st.tuples(

@@ -9,9 +9,9 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, note
 
-from contracts.test_engine import SETTINGS
 from modulog import Reasoner
 from support import oracle
+from support.engine_limits import SETTINGS
 from support.strategies import Case, cases, text
 from support.values import rows_of_python, rows_to_python
 

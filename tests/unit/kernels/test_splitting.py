@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from modulog.kernels import packing, split_work
 from modulog.kernels.threads import Threads
-from tests.unit.kernels.test_sorting import facts, rows_of, words_of
+from support.packed_facts import facts, rows_of, words_of
 
 WIDTHS = pytest.mark.parametrize("width", [1, 2, 3])
 
