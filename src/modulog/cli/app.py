@@ -370,10 +370,11 @@ def _report_errors() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _fail(141)
     except (errors.ProgramError, errors.PipelineError) as error:
-        _fail(2, str(error))
+        _fail(2, _with_notes(str(error), error))
     except errors.ModulogError as error:
         is_internal = isinstance(error, errors.InternalError) or type(error) is errors.EngineError
-        _fail(1 if is_internal else 2, f"{'internal error' if is_internal else 'error'}: {error.told}")
+        message = f"{'internal error' if is_internal else 'error'}: {error.told}"
+        _fail(1 if is_internal else 2, _with_notes(message, error))
     except OSError as error:  # stdout is closed, or on a disk that is full
         _fail(2, f"error: {error.filename or 'the output'}: {error.strerror or error}")
     except MemoryError:
@@ -382,6 +383,11 @@ def _report_errors() -> Iterator[None]:
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     complain(f"warning: {message}")
+
+
+def _with_notes(message: str, error: Exception) -> str:
+    """A message, and below it what was added to the error on its way: the report of a run that failed."""
+    return "\n".join([message, *getattr(error, "__notes__", ())])
 
 
 def _fail(code: int, message: str = "") -> NoReturn:

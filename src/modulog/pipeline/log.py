@@ -148,6 +148,7 @@ def recorded(configuration: Configuration, watch: Watch) -> Iterator[Record]:
         log = RunLog(_free(store / RUNS), watch)
     except OSError as error:
         raise DataError(f"{store}: the store cannot be written: {error.strerror}") from error
+    failure: BaseException | None = None
     try:
         name = configuration.places.file or configuration.store
         log.write("begin", writer=f"modulog {__version__}", name=name, pipeline=_shown(configuration))
@@ -155,11 +156,15 @@ def recorded(configuration: Configuration, watch: Watch) -> Iterator[Record]:
     except BaseException as error:
         log.compiled()
         log.write("end", outcome="failed", error=_words(error))
+        failure = error
         raise
     finally:
         log.close()
-        with suppress(OSError, DataError), replacing(log.path.with_suffix(".html")) as partial:
+        page = log.path.with_suffix(".html")
+        with suppress(OSError, DataError), replacing(page) as partial:
             partial.write_text(report(log.events), encoding="utf-8")
+        if failure is not None and page.exists():
+            failure.add_note(f"report {page}")
         lock.release()
 
 

@@ -22,7 +22,7 @@ def report(events: Sequence[Event]) -> str:
     begin = _last(events, "begin")
     end = _last(events, "end")
     notes = [event for event in events if event["event"] == "note"]
-    known = {name: value for note in notes for name, value in note.items()}
+    known = {name: value for note in notes for name, value in note.items()} | {"outcome": end.get("outcome")}
     pipeline = begin.get("pipeline", {})
     title = _short(str(begin.get("name", "")))
     body = [
@@ -129,6 +129,8 @@ def _read(reads: Sequence[Event], otherwise: str) -> tuple[str, int | None, int 
 
 def _unread(source: Event, known: Event) -> str:
     """Why a source was not read."""
+    if known.get("outcome") == "failed":
+        return "not read, or not to its end"
     if source.get("role") or source.get("stream"):
         return "nothing new"
     if known.get("mode") == "incremental":

@@ -247,6 +247,7 @@ def test_an_error_comes_first_and_in_red() -> None:
     )
     where = "in the stage: materialise, stratum 1 of 4 (p), round 9"
     assert f"|failed|no space\n{where}|" in shown
+    assert "not read, or not to its end" in shown and "unchanged" not in shown
     page = report([{"event": "begin"}, {"event": "stage", "stage": "read"}])
     assert '<div class="error">The log ends here' in page and "in the stage: read" in page
     assert re.search(r"\.error {[^}]*color: var\(--bad\)", page)
@@ -254,10 +255,11 @@ def test_an_error_comes_first_and_in_red() -> None:
 
 def test_failure_is_told(tmp_path: Path) -> None:
     running = recorded(configuration(tmp_path), Unwatched())
-    with pytest.raises(DataError), running as record, record.log.stage("read"):
+    with pytest.raises(DataError) as told, running as record, record.log.stage("read"):
         raise DataError("facts.csv:3: <two> fields")
     found = lines(tmp_path)
     assert [line["event"] for line in found] == ["begin", "stage", "failed", "end"]
+    assert told.value.__notes__ == [f"report {next((tmp_path / 'runs').glob('*.html'))}"]
     assert found[-1]["error"] == found[2]["error"] == "facts.csv:3: <two> fields"
     (page,) = (tmp_path / "runs").glob("*.html")
     assert "facts.csv:3: &lt;two&gt; fields" in page.read_text(encoding="utf-8")
