@@ -23,7 +23,8 @@ import pyarrow.csv
 
 from modulog.errors import DataError
 from modulog.formats.bad_records import BadRecord
-from modulog.formats.csv_rows import Record, check_first_rows, records, split_rows
+from modulog.formats.csv_rows import Record, check_delimiter, check_first_rows, records, split_rows
+from modulog.formats.format import FORMATS
 from modulog.formats.tables import CHUNK, choose_columns
 from modulog.formats.text_files import BOM, count_lines_before, open_stream
 from modulog.kernels.csv_fields import mark_fields
@@ -48,18 +49,22 @@ def read_csv(
     header: bool = False,
     strings: bool = False,
     columns: Sequence[int | str] | None = None,
+    block: int = BLOCK,
+    longest: int = LONGEST_ROW,
+    chunk: int = CHUNK,
 ) -> Iterator[Ids]:
     """Read a file and yield its facts in chunks of ids.
 
     `columns` names the columns to read, by position from 0 or, with a header, by name. With `strings` every
     field is a string, whatever it looks like. A row with another number of fields is a DataError with the
-    file and the line.
+    file and the line. So many bytes are read at once (`block`), a row of more than `longest` bytes is an
+    error, and a chunk has at most `chunk` rows.
     """
-    if len(delimiter) != 1 or (not " " <= delimiter <= "~" and delimiter != "\t") or delimiter == '"':
-        raise DataError(f"{delimiter!r} cannot separate fields: it must be one ASCII character, and no quote")
+    check_delimiter(delimiter)
     if arity == 0:
         return _read_nullary(path)
-    return _read(_Source(str(path), delimiter.encode(), header, strings), dictionary, arity, columns)
+    source = _Source(str(path), delimiter.encode(), header, strings, block, longest)
+    return _read(source, dictionary, arity, columns, chunk)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,8 @@ class _Source:
     delimiter: bytes
     header: bool
     strings: bool
+    block: int
+    longest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,11 @@ class _Layout:
 
 
 def _read(
-    source: _Source, dictionary: Dictionary, arity: int | None, columns: Sequence[int | str] | None
+    source: _Source,
+    dictionary: Dictionary,
+    arity: int | None,
+    columns: Sequence[int | str] | None,
+    chunk: int,
 ) -> Iterator[Ids]:
     """Yield the chunks of a file: parse blocks in a thread, and encode them here in their order."""
     blocks = _blocks(source)
@@ -105,8 +116,8 @@ def _read(
                     waiting.append(pool.submit(_parse, source, layout, block))
                 texts = waiting.popleft().result()
                 ids = np.stack([dictionary.encode_texts(column) for column in texts])
-                for start in range(0, ids.shape[1], CHUNK):
-                    yield np.ascontiguousarray(ids[:, start : start + CHUNK])
+                for start in range(0, ids.shape[1], chunk):
+                    yield np.ascontiguousarray(ids[:, start : start + chunk])
         finally:
             for future in waiting:
                 future.cancel()
@@ -121,7 +132,7 @@ def _blocks(source: _Source) -> Iterator[_Block]:
         rest, offset, final = b"", 0, False
         while not final:
             try:
-                data = stream.read(BLOCK)
+                data = stream.read(source.block)
             except OSError as error:
                 raise DataError(f"{source.path}: cannot be read: {error}") from error
             final = not data
@@ -143,12 +154,12 @@ def _last_row_end(source: _Source, data: bytes, offset: int, final: bool) -> tup
     if not _needs_marks(data) and (end := data.rfind(b"\n") + 1):
         return end, None
     end, marked, opened = _mark(source, data, final)
-    if opened >= 0 and (final or len(data) - opened > LONGEST_ROW):
+    if opened >= 0 and (final or len(data) - opened > source.longest):
         line = count_lines_before(source.path, offset + opened) + 1
         raise DataError(f"{source.path}:{line}: a quote opens a field and nothing closes it")
-    if not end and len(data) > LONGEST_ROW:
+    if not end and len(data) > source.longest:
         line = count_lines_before(source.path, offset) + 1
-        raise DataError(f"{source.path}:{line}: a row of more than {LONGEST_ROW:,} bytes")
+        raise DataError(f"{source.path}:{line}: a row of more than {source.longest:,} bytes")
     return end, marked
 
 
@@ -221,7 +232,7 @@ def _other_delimiter(source: _Source, row: Record) -> str:
     found = next((c for c in ";\t|," if c.encode() in row.fields[0]), None) if len(row.fields) == 1 else None
     if found is None:
         return ""
-    name = {"\t": "tsv", ",": "csv"}.get(found)
+    name = next((f.name for f in FORMATS.values() if f.delimiter == found and f.extensions), None)
     how = (
         f"let its name end in .{name}" if name else f"import it as dsv with `delimiter = {json.dumps(found)}`"
     )

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from modulog.errors import DataError
 from modulog.formats import DataWarning, warn_user
 from modulog.formats.bad_records import BadRecord
 from modulog.formats.text_files import NOT_UTF8, count_lines
@@ -53,6 +54,17 @@ class Record:
     def blank(self) -> bool:
         """Whether the row is an empty line."""
         return self.fields == (b"",)
+
+
+def check_delimiter(delimiter: str) -> None:
+    """Raise a DataError unless a text can separate fields.
+
+    >>> check_delimiter(";;")
+    Traceback (most recent call last):
+    modulog.errors.DataError: ';;' cannot separate fields: it must be one ASCII character, and no quote
+    """
+    if len(delimiter) != 1 or (not " " <= delimiter <= "~" and delimiter != "\t") or delimiter == '"':
+        raise DataError(f"{delimiter!r} cannot separate fields: it must be one ASCII character, and no quote")
 
 
 def records(block: bytes, delimiter: bytes) -> Iterator[Record]:

@@ -21,7 +21,15 @@ import pyarrow.json
 from modulog.errors import DataError
 from modulog.formats.bad_records import BadRecord
 from modulog.formats.tables import choose_columns
-from modulog.formats.text_files import NOT_UTF8, check_utf8, line_array, line_blocks, line_offsets, line_text
+from modulog.formats.text_files import (
+    BLOCK,
+    NOT_UTF8,
+    check_utf8,
+    line_array,
+    line_blocks,
+    line_offsets,
+    line_text,
+)
 from modulog.terms.arrow import encode_arrow
 from modulog.terms.dictionary import Dictionary, Ids
 from modulog.terms.python_values import constant
@@ -152,23 +160,25 @@ def read_json_lines(
     arity: int | None = None,
     columns: Sequence[int | str] | None = None,
     aside: list[BadRecord] | None = None,
+    block: int = BLOCK,
 ) -> Iterator[Ids]:
     """Read files as one, and yield their facts in chunks of ids.
 
-    Bad lines are appended to `aside`; without it the first one is a DataError with the file and the line.
+    Bad lines are appended to `aside`; without it the first one is a DataError with the file and the line. So
+    many bytes are read at once (`block`).
     """
     shown = ", ".join(map(str, paths))
     layout = JsonColumns.of(_first_lines(paths) if columns is None else [], arity, columns, shown)
     for path in paths:
         before = 0
-        for block in line_blocks(path):
-            offsets = line_offsets(np.frombuffer(block.data, np.uint8))
-            ids, problems = layout.encode(line_array(block.data, offsets), dictionary)
+        for lines in line_blocks(path, block):
+            offsets = line_offsets(np.frombuffer(lines.data, np.uint8))
+            ids, problems = layout.encode(line_array(lines.data, offsets), dictionary)
             for row, reason in sorted(problems):
                 line = before + row + 1
                 if aside is None:
                     raise DataError(f"{path}:{line}: {reason}")
-                aside.append(BadRecord(str(path), line, line_text(block.data, offsets, row), reason))
+                aside.append(BadRecord(str(path), line, line_text(lines.data, offsets, row), reason))
             before += len(offsets) - 1
             yield ids
 

@@ -24,6 +24,7 @@ from modulog.formats.bad_records import BadRecord
 from modulog.formats.rdf_documents import BadDocument, Document, address
 from modulog.formats.rdf_lines import Stretches, split_lines
 from modulog.formats.text_files import (
+    BLOCK,
     NOT_UTF8,
     Block,
     check_utf8,
@@ -58,16 +59,17 @@ def read_rdf(
     graphs: bool = False,
     prefixes: dict[str, str] | None = None,
     aside: list[BadRecord] | None = None,
+    block: int = BLOCK,
 ) -> Iterator[Ids]:
     """Read a file and yield its triples in chunks of ids: rows of subjects, predicates and objects.
 
     With `graphs` there is a fourth row: the graph of each triple, or NO_GRAPH. The prefixes that a document
     declares are added to `prefixes` when it has been read. Without `aside` the first mistake is an error.
     With it, bad lines of N-Triples and N-Quads are appended to it, and so is a document with a mistake, of
-    which no triple is read then.
+    which no triple is read then. So many bytes of lines are read at once (`block`).
     """
     if format in ("nt", "nq"):
-        columns = _read_lines(path, format == "nq", aside)
+        columns = _read_lines(path, format == "nq", aside, block)
     else:
         columns = _read_document(path, format, {} if prefixes is None else prefixes, aside)
     for hashed in columns:
@@ -168,10 +170,10 @@ class _Lines:
 
 
 def _read_lines(
-    path: str | os.PathLike[str], quads: bool, aside: list[BadRecord] | None
+    path: str | os.PathLike[str], quads: bool, aside: list[BadRecord] | None, size: int
 ) -> Iterator[_Hashed]:
     """Yield the triples of each block of a file: split blocks in a thread, return them in their order."""
-    blocks, before = line_blocks(path), 0
+    blocks, before = line_blocks(path, size), 0
     with ThreadPoolExecutor(1, thread_name_prefix="modulog-rdf") as pool:
         waiting: deque[Future[_Lines]] = deque()
         try:

@@ -26,7 +26,7 @@ from modulog.wording import plural
 CHUNK = 1 << 20
 """The most rows of a chunk of ids."""
 
-_ROWS = 1 << 16
+TUPLES = 1 << 16
 """Tuples that are encoded at once."""
 
 _SOURCE = "facts"
@@ -39,12 +39,15 @@ def read_table(
     *,
     arity: int | None = None,
     columns: Sequence[int | str] | None = None,
+    chunk: int = CHUNK,
+    tuples: int = TUPLES,
 ) -> Iterator[Ids]:
     """Read Python values and yield facts in chunks of ids.
 
     Taken are iterables of tuples or lists, NumPy arrays (one or two dimensions, or with named fields), pandas
     and Polars frames and series, Arrow tables, batches, readers and arrays, and whatever offers an Arrow
     stream. `columns` picks the columns that are the arguments, by name or by position from 0.
+    A chunk has at most `chunk` facts, and from an iterable so many `tuples` are taken at once.
 
     >>> from modulog.terms.dictionary import Dictionary
     >>> [c.tolist() for c in read_table([("a", "b"), ("b", "c")], Dictionary())]
@@ -56,13 +59,13 @@ def read_table(
         raise DataError(_not_facts(data))
     held = _held_columns(data)
     if held is not None:
-        return _read_columns(*held, dictionary, arity, columns)
+        return _read_columns(*held, dictionary, arity, columns, chunk)
     reader = _reader(data)
     if reader is not None:
-        return _read_reader(reader, dictionary, arity, columns)
+        return _read_reader(reader, dictionary, arity, columns, chunk)
     if not isinstance(data, Iterable):
         raise DataError(_not_facts(data))
-    return _read_rows(iter(data), dictionary, arity, columns)
+    return _read_rows(iter(data), dictionary, arity, columns, tuples)
 
 
 def _not_facts(data: object) -> str:
@@ -100,11 +103,12 @@ def _read_columns(
     dictionary: Dictionary,
     arity: int | None,
     columns: Sequence[int | str] | None,
+    chunk: int,
 ) -> Iterator[Ids]:
-    """Yield the facts of columns of NumPy or pandas, `CHUNK` rows at a time."""
+    """Yield the facts of columns of NumPy or pandas, `chunk` rows at a time."""
     chosen = choose_columns(names, len(held), arity, columns, _SOURCE)
-    for start in range(0, rows, CHUNK):
-        end = min(start + CHUNK, rows)
+    for start in range(0, rows, chunk):
+        end = min(start + chunk, rows)
         ids = np.empty((len(chosen), end - start), np.uint32)
         for place, column in enumerate(chosen):
             name = names[column] if names else column
@@ -172,15 +176,20 @@ def _read_reader(
     dictionary: Dictionary,
     arity: int | None,
     columns: Sequence[int | str] | None,
+    chunk: int,
 ) -> Iterator[Ids]:
     """Yield the facts of a stream of batches."""
     names = reader.schema.names
     chosen = choose_columns(names, len(names), arity, columns, _SOURCE)
-    yield from encode_batches(iter(reader), dictionary, chosen, _SOURCE)
+    yield from encode_batches(iter(reader), dictionary, chosen, _SOURCE, chunk)
 
 
 def _read_rows(
-    rows: Iterator[Any], dictionary: Dictionary, arity: int | None, columns: Sequence[int | str] | None
+    rows: Iterator[Any],
+    dictionary: Dictionary,
+    arity: int | None,
+    columns: Sequence[int | str] | None,
+    tuples: int,
 ) -> Iterator[Ids]:
     """Yield the facts of tuples or lists. The first one says how many values each has."""
     first = next(rows, None)
@@ -190,7 +199,7 @@ def _read_rows(
     width = len(first)
     chosen = choose_columns(None, width, arity, columns, f"{_SOURCE}: row 1")
     rows, row = chain([first], rows), 1
-    while batch := list(islice(rows, _ROWS)):
+    while batch := list(islice(rows, tuples)):
         for i, fact in enumerate(batch):
             _check_row(fact, width, row + i)
         values = list(zip(*batch, strict=True)) if width else []
@@ -286,7 +295,11 @@ def choose_columns(
 
 
 def encode_batches(
-    batches: Iterator[pa.RecordBatch], dictionary: Dictionary, chosen: Sequence[int], source: str
+    batches: Iterator[pa.RecordBatch],
+    dictionary: Dictionary,
+    chosen: Sequence[int],
+    source: str,
+    chunk: int = CHUNK,
 ) -> Iterator[Ids]:
     """Record batches as chunks of ids: column `chosen[j]` of the table is argument j.
 
@@ -294,8 +307,8 @@ def encode_batches(
     """
     row = 1
     for whole in batches:
-        for start in range(0, whole.num_rows, CHUNK):
-            batch = whole.slice(start, CHUNK)
+        for start in range(0, whole.num_rows, chunk):
+            batch = whole.slice(start, chunk)
             ids = np.empty((len(chosen), batch.num_rows), np.uint32)
             for place, column in enumerate(chosen):
                 field = batch.schema.field(column)

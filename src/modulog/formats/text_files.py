@@ -79,14 +79,17 @@ def count_lines(data: bytes) -> int:
     return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
-def line_blocks(path: str | os.PathLike[str]) -> Iterator[Block]:
-    """The blocks of a file, uncompressed if its name ends in .gz, without a byte order mark at the start."""
+def line_blocks(path: str | os.PathLike[str], size: int = BLOCK) -> Iterator[Block]:
+    """The blocks of a file, of about `size` bytes, uncompressed if its name ends in .gz.
+
+    A byte order mark at the start is left out.
+    """
     with open_stream(path) as stream:
         rest, offset = _read(stream, path, len(BOM)), 0
         if rest == BOM:
             rest, offset = b"", len(BOM)
         while True:
-            data = _read(stream, path, BLOCK)
+            data = _read(stream, path, size)
             end = data.rfind(b"\n") + 1
             if not end and data:
                 rest += data

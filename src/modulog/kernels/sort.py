@@ -22,6 +22,15 @@ from modulog.kernels.types import Integers, Words
 #     one word, radix                       11    5.8     4.7     4.7      4.7        5.5         13          16
 #     positions by two words, lexsort       14     65      89     110      133        154        208           -
 #     positions by two words, radix         21     14      13      16       21         26         94           -
+#
+# Measured again with NumPy 2.4.6, processor time on a busy machine: facts of two words whose halves lie below 2¹⁷, sorted
+# by this file and by np.lexsort with a copy. Of the nearly sorted facts, one in fifty was out of its place.
+#
+#     facts               100,000        1 million       20 million
+#     random, radix            47              100              299
+#     random, lexsort         174              204              455
+#     nearly, radix            32               46              222
+#     nearly, lexsort         132              184              374
 
 SMALL = 1 << 11
 """Facts whose positions are sorted by np.lexsort."""

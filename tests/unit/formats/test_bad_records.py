@@ -8,7 +8,10 @@ import pytest
 
 from modulog import Reasoner
 from modulog.errors import DataError
-from modulog.formats import text_files
+from modulog.formats.bad_records import BadRecord
+from modulog.formats.json_lines import read_json_lines
+from modulog.formats.rdf import read_rdf
+from modulog.terms.dictionary import Dictionary
 from support.bad_records import ODD, Odd
 
 pytestmark = [
@@ -18,9 +21,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: odd.name)
-@pytest.mark.parametrize("block", [1 << 22, 40])
-def test_bad_records(odd: Odd, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_files, "BLOCK", block)
+def test_bad_records(odd: Odd, tmp_path: Path) -> None:
     path = odd.write(tmp_path)
     facts, bad, rows = odd.facts(tmp_path)
     assert {record["line"] for record in bad} == odd.bad
@@ -34,6 +35,20 @@ def test_bad_records(odd: Odd, block: int, tmp_path: Path, monkeypatch: pytest.M
         assert rows == 1 and [r["text"] for r in bad] == ['{"b":2}', '{"a":"zé","c":2.5}']
     with Reasoner("") as strict, pytest.raises(DataError, match=odd.name):
         strict.load(path, **odd.options)
+
+
+@pytest.mark.parametrize("name", ["f.nt", "f.nq", "p.jsonl"])
+def test_blocks_end_between_any_lines(name: str, tmp_path: Path) -> None:
+    odd = next(odd for odd in ODD if odd.name == name)
+    path, found = odd.write(tmp_path), []
+    for block in (1 << 22, 40):
+        bad: list[BadRecord] = []
+        if name == "p.jsonl":
+            chunks = read_json_lines([path], Dictionary(), columns=["a", "b"], aside=bad, block=block)
+        else:
+            chunks = read_rdf(path, name[-2:], Dictionary(), aside=bad, block=block)
+        found.append((sum(chunk.shape[1] for chunk in chunks), bad))
+    assert found[0] == found[1] and {record.line for record in bad} == odd.bad
 
 
 def test_several_documents(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from modulog.errors import DataError
 from modulog.formats import DataWarning
-from modulog.formats import csv as reader
 from modulog.formats.csv import read_csv
 from modulog.terms.constant import XSD, Constant, Kind, literal, term_text
 from modulog.terms.dictionary import Dictionary
@@ -128,24 +127,21 @@ def test_mistakes_are_told_with_file_and_line(
         read(file, content, **options)
 
 
-def test_lines_of_later_blocks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "BLOCK", 16)
+def test_lines_of_later_blocks(file: Path) -> None:
     content = 'a,b\n"c\nd",e\r\n' * 20
     with pytest.raises(DataError, match=r"p\.csv:61: 3 fields"):
-        read(file, content + "1,2,3\n")
+        read(file, content + "1,2,3\n", block=16)
     with pytest.raises(DataError, match=r"p\.csv:62: not UTF-8"):
-        read(file, content.encode() + b"a,b\n\xff,a\n")
+        read(file, content.encode() + b"a,b\n\xff,a\n", block=16)
     with pytest.raises(DataError, match=r"p\.csv:62: a quote opens"):
-        read(file, content + 'a,b\n"' + "c\n" * 50)
+        read(file, content + 'a,b\n"' + "c\n" * 50, block=16)
 
 
-def test_rows_that_do_not_end(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "BLOCK", 16)
-    monkeypatch.setattr(reader, "LONGEST_ROW", 100)
+def test_rows_that_do_not_end(file: Path) -> None:
     with pytest.raises(DataError, match=r"p\.csv:2: a quote opens"):
-        read(file, 'a,b\nc,"' + "d,e\n" * 200)
+        read(file, 'a,b\nc,"' + "d,e\n" * 200, block=16, longest=100)
     with pytest.raises(DataError, match=r"p\.csv:2: a row of more than"):
-        read(file, "a,b\n" + "c" * 500)
+        read(file, "a,b\n" + "c" * 500, block=16, longest=100)
 
 
 def test_missing_and_damaged_files(tmp_path: Path) -> None:
@@ -188,11 +184,8 @@ def test_facts_give_no_warning(file: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize("block", [7, 64, 1 << 20])
-def test_random_files_as_the_standard_library_reads_them(
-    file: Path, monkeypatch: pytest.MonkeyPatch, block: int
-) -> None:
+def test_random_files_as_the_standard_library_reads_them(file: Path, block: int) -> None:
     """Content by Python's own writer, which quotes every string: blocks may end anywhere."""
-    monkeypatch.setattr(reader, "BLOCK", block)
     source = random.Random(block)
     alphabet = ['"', ",", "\n", "\r", "\r\n", "a", "1", "<", ">", "é", "\x01", "-", ".", ""]
     for end in ("\n", "\r\n"):
@@ -203,19 +196,17 @@ def test_random_files_as_the_standard_library_reads_them(
         buffer = io.StringIO(newline="")
         csv.writer(buffer, quoting=csv.QUOTE_NONNUMERIC, lineterminator=end).writerows(table)
         expected = [(term_text(constant(a)), term_text(constant(b))) for a, b in table]
-        assert read(file, buffer.getvalue()) == expected
+        assert read(file, buffer.getvalue(), block=block) == expected
 
 
-def test_chunks_are_bounded(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "CHUNK", 10)
+def test_chunks_are_bounded(file: Path) -> None:
     file.write_text("".join(f"{i}\n" for i in range(25)))
-    assert [c.shape for c in read_csv(file, Dictionary())] == [(1, 10), (1, 10), (1, 5)]
+    assert [c.shape for c in read_csv(file, Dictionary(), chunk=10)] == [(1, 10), (1, 10), (1, 5)]
 
 
-def test_reading_may_stop_early(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "BLOCK", 16)
+def test_reading_may_stop_early(file: Path) -> None:
     file.write_text("a,b\n" * 1000)
-    chunks = read_csv(file, Dictionary())
+    chunks = read_csv(file, Dictionary(), block=16)
     next(chunks)
     chunks.close()  # type: ignore[attr-defined]
 

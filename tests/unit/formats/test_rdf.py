@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.errors import DataError
-from modulog.formats import rdf_documents, text_files
+from modulog.formats import rdf_documents
 from modulog.formats.rdf import facts_of_triples, read_rdf
 from modulog.terms.constant import RDF, Constant, Kind
 from modulog.terms.dictionary import Dictionary
 
 
-def read(path: Path, format: str = "nt") -> list[tuple[str, ...]]:
+def read(path: Path, format: str = "nt", **options: int) -> list[tuple[str, ...]]:
     dictionary = Dictionary()
     return [
         tuple(c.text for c in dictionary.decode(row))
-        for chunk in read_rdf(path, format, dictionary)
+        for chunk in read_rdf(path, format, dictionary, **options)
         for row in chunk.T.tolist()
     ]
 
@@ -37,21 +37,19 @@ def read(path: Path, format: str = "nt") -> list[tuple[str, ...]]:
 def test_blocks_end_anywhere(texts: list[str], newline: str, size: int, mark: bool, last: bool) -> None:
     lines = [f'<a:s> <a:p> "{t}" .' if len(t) > 1 else t for t in texts]
     content = ("\ufeff" if mark else "") + newline.join(lines) + (newline if last else "")
-    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_files, "BLOCK", max(size, 3))
+    with TemporaryDirectory() as name:
         path = Path(name, "a.nt")
         path.write_bytes(content.encode())
-        assert read(path) == [("a:s", "a:p", t) for t in texts if len(t) > 1]
+        assert read(path, block=max(size, 3)) == [("a:s", "a:p", t) for t in texts if len(t) > 1]
 
 
-def test_mistakes_in_later_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_files, "BLOCK", 64)
+def test_mistakes_in_later_blocks(tmp_path: Path) -> None:
     path = tmp_path / "a.nt"
     good = b'<a:s> <a:p> "x" .\r\n'
     for bad, column in ((b"<a:s> <a:p> <b> .", 13), (b'<a:s> <a:p> "\xff" .', 14), (b"<a:s>", 6)):
         path.write_bytes(good * 20 + bad + b"\r\n" + good)
         with pytest.raises(DataError, match=rf"a\.nt:21:{column}: "):
-            read(path)
+            read(path, block=64)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -92,7 +90,6 @@ def test_memory_does_not_grow_with_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
     """The pieces of a file come and go: six times the file takes no more memory, apart from its terms."""
-    monkeypatch.setattr(text_files, "BLOCK", 1 << 18)
     monkeypatch.setattr(rdf_documents, "_QUADS", 1 << 11)
     peaks = []
     for lines in (10_000, 60_000):
@@ -101,7 +98,7 @@ def test_memory_does_not_grow_with_the_file(
         dictionary = Dictionary()
         tracemalloc.start()
         try:
-            assert sum(chunk.shape[1] for chunk in read_rdf(path, format, dictionary)) == lines
+            assert sum(chunk.shape[1] for chunk in read_rdf(path, format, dictionary, block=1 << 18)) == lines
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 
 from modulog.errors import DataError
-from modulog.formats import tables
 from modulog.formats.tables import read_table
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python_values import IRI, TaggedLiteral, value
@@ -110,8 +109,7 @@ def test_columns_are_chosen() -> None:
     assert rows([("a", 1, True)], columns=[2, 2]) == [(True, True)]
 
 
-def test_generators_are_read_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_ROWS", 10)
+def test_generators_are_read_piece_by_piece() -> None:
     taken = 0
 
     def facts() -> Iterator[tuple[int]]:
@@ -119,15 +117,14 @@ def test_generators_are_read_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> 
         for taken in range(25):
             yield (taken,)
 
-    chunks = read_table(facts(), Dictionary())
+    chunks = read_table(facts(), Dictionary(), tuples=10)
     assert next(chunks).shape == (1, 10) and taken == 9
     assert [c.shape for c in chunks] == [(1, 10), (1, 5)]
 
 
-def test_chunks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "CHUNK", 10)
+def test_chunks_are_bounded() -> None:
     for data in (np.arange(25), pa.table({"x": range(25)})):
-        assert [c.shape for c in read_table(data, Dictionary())] == [(1, 10), (1, 10), (1, 5)]
+        assert [c.shape for c in read_table(data, Dictionary(), chunk=10)] == [(1, 10), (1, 10), (1, 5)]
 
 
 def test_facts_without_arguments() -> None:
