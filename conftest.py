@@ -2,4 +2,13 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("pyspark") else ["src/modulog/engines/spark/*"]
+collect_ignore_glob = (
+    []
+    if find_spec("pyspark")
+    else [
+        "src/modulog/engines/spark/*",
+        "src/modulog/spark/*",
+        "src/modulog/task/place.py",
+        "src/modulog/task/job.py",
+    ]
+)

@@ -116,7 +116,7 @@ def memory(folder: str) -> Outcome:
 def _session(settings: dict[str, str] | None = None) -> Iterator[Any]:
     import_module("pyspark")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
-    build = import_module("modulog.engines.spark.session").build_session
+    build = import_module("modulog.spark.session").build_session
     session = build({"spark.master": f"local[{cores}]", **SETTINGS, **(settings or {})})
     try:
         yield session

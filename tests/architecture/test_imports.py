@@ -42,6 +42,7 @@ LAYERS = [
     {"formats", "evaluation", "query"},
     {"maintenance"},
     {"owl"},
+    {"spark"},
     {"engines.registry", "engines.local.backend", "engines.spark"},
     {"reasoner", "task"},
     {"pipeline"},
@@ -52,11 +53,11 @@ LAYERS = [
 ONLY_IN = {
     "numba": ("modulog.kernels",),
     "lark": ("modulog.language",),
-    "pyspark": ("modulog.engines.spark", "modulog.pipeline"),
-    "py4j": ("modulog.engines.spark", "modulog.pipeline"),
+    "pyspark": ("modulog.engines.spark", "modulog.spark", "modulog.task.place", "modulog.task.job"),
+    "py4j": ("modulog.spark",),
     "typer": ("modulog.cli.app", "modulog.cli.options"),
-    "modulog.engines.local": ("modulog.engines.local", "modulog.engines.registry", "modulog.engines.spark"),
-    "modulog.engines.spark": ("modulog.engines.spark", "modulog.engines.registry"),
+    "modulog.engines.local": ("modulog.engines.local", "modulog.engines.registry"),
+    "modulog.engines.spark": ("modulog.engines.spark", "modulog.engines.registry", "modulog.task.place"),
 }
 """What may be imported in few places only."""
 

@@ -64,7 +64,7 @@ def session_settings(config: pytest.Config) -> dict[str, str]:
     """What the session has, by the option of the run."""
     if config.getoption("--spark-settings") == "quick":
         return QUICK
-    from modulog.engines.spark.session import SETTINGS
+    from modulog.spark.session import SETTINGS
 
     return {**SETTINGS, **SEVERAL}
 

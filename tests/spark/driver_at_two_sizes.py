@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from modulog import Reasoner
-from modulog.engines.spark.session import build_session
 from modulog.errors import EngineError
+from modulog.spark.session import build_session
 
 RULES = """
 far(?x, ?z) :- link(?x, ?y), link(?y, ?z) .

@@ -45,7 +45,7 @@ def terms(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> SparkTerms:
     strange = [Constant(Kind.IRI, f"a:{i}") for i in range(Numbers.STRANGE, 1000)]
     plain = [Constant(Kind.INTEGER, str(i)) for i in range(Numbers.STRANGE)]
     made.adopt([c.key.decode() for c in (*plain, *strange)])
-    made.flush()
+    made.write_pending()
     return made
 
 

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from modulog.engines.spark.errors import translate, translated
-from modulog.engines.spark.sources import from_frame, read
+from modulog.engines.spark.sources.reading import from_frame, read
 from modulog.errors import DataError, EngineError, EngineUnavailable
 from modulog.formats import DataWarning
 from modulog.formats.csv import read_csv
 from modulog.formats.parquet import read_parquet
+from modulog.spark.errors import translate, translated
 from modulog.terms.constant import RDF, XSD
 from modulog.terms.dictionary import Dictionary
 from modulog.terms.python_values import constant

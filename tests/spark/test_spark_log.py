@@ -15,8 +15,8 @@ import pytest
 from py4j.protocol import Py4JError
 
 from modulog.engines.registry import start_spark
-from modulog.engines.spark import java_log, session
-from modulog.engines.spark.errors import translate
+from modulog.spark import java_log, session
+from modulog.spark.errors import translate
 
 GOOD = '{"a": 1, "b": 2}\n'
 BAD = GOOD + '{"a": 1, "b"\n'

@@ -14,10 +14,10 @@ import pytest
 
 from modulog import Pipeline
 from modulog.engines.room import Room
-from modulog.engines.spark.task import place as task_places
 from modulog.errors import DataError, WorkerLost
 from modulog.pipeline import Run, Sink, Source, task_host
 from modulog.store.manifest import MANIFEST
+from modulog.task import place as task_places
 from support import task_work
 from support.local_pipeline import check, pipeline
 from support.pipelines import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from modulog.algebra.expressions import Condition
-from modulog.engines.spark import typed_columns
+from modulog.engines.spark import export
 from modulog.engines.spark.compute import SparkValues
 from modulog.engines.spark.terms import Recent, SparkTerms
 from modulog.engines.values import Failures
@@ -46,7 +47,7 @@ MIXED = [
 
 def identify(terms: SparkTerms, constants: Sequence[Constant]) -> list[int]:
     """The ids of constants."""
-    return terms.identify_keys([constant.key.decode() for constant in constants])
+    return [terms.identify(constant) for constant in constants]
 
 
 def key(item: Constant) -> str:
@@ -77,7 +78,7 @@ def mixed(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> SparkTerms:
     """A dictionary with a term of every kind, numbered as in `MIXED`."""
     made = SparkTerms(spark, str(tmp_path_factory.mktemp("mixed")))
     assert identify(made, MIXED) == list(range(len(MIXED)))
-    made.flush()
+    made.write_pending()
     return made
 
 
@@ -104,9 +105,9 @@ def test_ids_are_dense_and_stay(spark: Any, terms: SparkTerms) -> None:
 def test_nothing_new_writes_nothing(spark: Any, terms: SparkTerms, tmp_path: Path) -> None:
     terms.grow(keys(spark, MIXED))
     terms.identify(constant("pending"))
-    files = sorted((tmp_path / "terms").iterdir())
+    files = sorted(tmp_path.rglob("*"))
     assert terms.grow(keys(spark, [*MIXED, constant("pending")])) == 0
-    assert sorted((tmp_path / "terms").iterdir()) == files
+    assert sorted(tmp_path.rglob("*")) == files
     assert len(terms) == len(MIXED) + 1
 
 
@@ -117,23 +118,26 @@ def test_many_partitions_are_numbered_without_gaps(spark: Any, terms: SparkTerms
     assert sorted(table(terms)) == list(range(1001))
 
 
-def test_parts_are_merged_and_a_folder_is_taken_up_again(spark: Any, tmp_path: Path) -> None:
+def test_parts_are_merged_and_a_state_is_taken_up_again(spark: Any, tmp_path: Path) -> None:
     terms = SparkTerms(spark, str(tmp_path))
     for i in range(10):
         terms.identify(constant(i))
-        terms.flush()
+        terms.write_pending()
     before = table(terms)
     assert before == {i: key(constant(i)) for i in range(10)}
     old = terms.frame()
     terms.grow(keys(spark, [constant("x"), constant(3)]))
     assert len(old.collect()) == 10
     terms.release()
-    assert len([p for p in tmp_path.iterdir() if p.name.startswith("part-")]) <= 8
+    terms.identify(constant("pending"))
+    [folder] = tmp_path.iterdir()
+    assert len([p for p in folder.iterdir() if p.name.startswith("part-")]) <= 8
     again = SparkTerms(spark, str(tmp_path))
-    assert len(again) == 11 and table(again) == table(terms)
-    assert identify(again, [constant("x"), constant("y"), constant(3)]) == [10, 11, 3]
+    again.take_up(json.loads(json.dumps(terms.state())))
+    assert len(again) == 12 and table(again) == table(terms)
+    assert identify(again, [constant("x"), constant("y"), constant(3)]) == [10, 12, 3]
     again.close()
-    assert not tmp_path.exists()
+    assert not folder.exists()
 
 
 def test_single_constants(mixed: SparkTerms) -> None:
@@ -169,16 +173,16 @@ def test_the_driver_remembers_few_terms(terms: SparkTerms, monkeypatch: pytest.M
     monkeypatch.setattr("modulog.engines.spark.terms.MOST_RECENT", 50)
     numbers = [constant(i) for i in range(300)]
     assert identify(terms, numbers) == list(range(300))
-    terms.flush()
+    terms.write_pending()
     assert terms.find(numbers[:200]) == list(range(200))
-    assert len(terms._recent) == 50 and not terms._pending
+    assert len(terms._recent.ids) == 50 and not terms._pending
     before = terms.actions
     assert terms.find([numbers[199]]) == [199] and terms.key(199) == key(numbers[199])
     assert terms.actions == before
     assert terms.key(3) == key(numbers[3]) and terms.name(3) == "3"
     assert terms.actions == before + 1
     assert terms.find([numbers[250], constant("nobody")]) == [250, -1]
-    assert len(terms._recent) == 50
+    assert len(terms._recent.ids) == 50
     with pytest.raises(InternalError, match="no term 300"):
         terms.key(300)
 
@@ -227,7 +231,7 @@ def test_output_columns_are_the_local_ones(
     local = dictionary.encode(MIXED)[places]
     field = column_field("v", {MIXED[i].kind for i in places})
     ids = frame(spark, [(i, i) for i in places], ["c0", "c1"])
-    shown = typed_columns.typed(mixed, ids, ["c0", "c1"], ["v", "other name"])
+    shown = export.typed(mixed, ids, ["c0", "c1"], ["v", "other name"])
     assert shown.columns == ["v", "other name"]
     assert shown.schema["v"].dataType.simpleString() == kind
     turtle = {} if field.metadata is None else {"modulog.terms": "turtle"}
@@ -237,5 +241,5 @@ def test_output_columns_are_the_local_ones(
 
 
 def test_output_of_nothing(spark: Any, mixed: SparkTerms) -> None:
-    nothing = typed_columns.typed(mixed, frame(spark, [(1, 1)], ["a", "b"]).where("a > b"), ["a"], ["x"])
+    nothing = export.typed(mixed, frame(spark, [(1, 1)], ["a", "b"]).where("a > b"), ["a"], ["x"])
     assert nothing.dtypes == [("x", "string")] and nothing.collect() == []

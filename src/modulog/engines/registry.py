@@ -44,19 +44,19 @@ def make_backend(
         name = "local" if spark is None else "spark"
     if name not in ENGINES:
         raise EngineUnavailable(f'there is no engine "{name}"; choose one of: auto, {", ".join(ENGINES)}')
-    _check_options(name, spark, options or {}, known)
-    _check_workers(workers)
+    check_options(name, spark, options or {}, known)
+    check_workers(workers)
     if name == "local":
         from modulog.engines.local.backend import LocalBackend
 
         return LocalBackend(workers)
-    _need_pyspark()
+    need_pyspark()
     from modulog.engines.spark.backend import SparkBackend
 
     return SparkBackend(spark, **(options or {}))
 
 
-def _check_options(engine: str, spark: Any, options: Mapping[str, Any], known: Iterable[str] | None) -> None:
+def check_options(engine: str, spark: Any, options: Mapping[str, Any], known: Iterable[str] | None) -> None:
     """Refuse what is misspelt, what the engine would ignore, and limits that are no numbers."""
     refuse_unknown(options, SPARK_OPTIONS, known)
     if engine == "local":
@@ -68,7 +68,7 @@ def _check_options(engine: str, spark: Any, options: Mapping[str, Any], known: I
             raise OptionError(f"`{name}` is a number from 0 on, not {options[name]!r}")
 
 
-def _check_workers(workers: object) -> None:
+def check_workers(workers: object) -> None:
     """Refuse a number of workers that is none."""
     if workers is not None and (type(workers) is not int or workers < 1):
         raise OptionError(f"`workers` is a number from 1 on, not {workers!r}")
@@ -99,8 +99,8 @@ def start_spark(
 
     A new one is started within a context that `starting` makes, and what it prints goes into `log`.
     """
-    _need_pyspark()
-    from modulog.engines.spark.session import active_session, build_session, stop_session
+    need_pyspark()
+    from modulog.spark.session import active_session, build_session, stop_session
 
     found = active_session()
     if found is not None:
@@ -114,7 +114,8 @@ def _leave() -> None:
     """Nothing is stopped."""
 
 
-def _need_pyspark() -> None:
+def need_pyspark() -> None:
+    """Refuse to go on without PySpark."""
     if find_spec("pyspark") is None:
         raise EngineUnavailable("the Spark engine needs PySpark: pip install 'modulog[spark]'")
 
@@ -129,27 +130,15 @@ def is_one_task(engine: str, spark: Any, workers: int | None) -> bool:
     return is_spark and (workers is None or workers == 1)
 
 
-def task_place(
-    spark: Any, options: Mapping[str, Any], workers: int | None, known: Iterable[str] | None = None
-) -> Any:
-    """Spark as the place of a task, as `engines.spark.task.place` describes it; options are those of the Spark engine."""
-    _check_options("spark", spark, options, known)
-    _check_workers(workers)
-    _need_pyspark()
-    from modulog.engines.spark.task.place import TaskPlace
-
-    return TaskPlace(spark, settings=options.get("settings"), folder=options.get("folder"))
-
-
 def files_on_spark(spark: Any, path: str, format: str | None) -> list[FactFile]:
     """The files that a path stands for on any file system that Spark knows."""
-    from modulog.engines.spark.hadoop import HadoopListing
+    from modulog.spark.file_systems import HadoopListing
 
     return HadoopListing(spark).files(path, format)
 
 
 def folder_on_spark(spark: Any, uri: str) -> Any:
-    """A folder on any file system that Spark knows, as `engines.spark.folders.Folder` describes it."""
-    from modulog.engines.spark.folders import folder_of
+    """A folder on any file system that Spark knows, as `formats.folders.Folder` describes it."""
+    from modulog.spark.file_systems import folder_of
 
     return folder_of(spark, uri)

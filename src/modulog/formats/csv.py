@@ -89,7 +89,7 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class Layout:
     """How many fields each row has, and which of them are read, in this order."""
 
     width: int
@@ -151,9 +151,9 @@ def _blocks(source: _Source) -> Iterator[_Block]:
 
 def _last_row_end(source: _Source, data: bytes, offset: int, final: bool) -> tuple[int, Bytes | None]:
     """Where the last whole row of `data` ends, and the rows up to there with marks if they need any."""
-    if not _needs_marks(data) and (end := data.rfind(b"\n") + 1):
+    if not needs_marks(data) and (end := data.rfind(b"\n") + 1):
         return end, None
-    end, marked, opened = _mark(source, data, final)
+    end, marked, opened = mark_rows(data, source.delimiter, final)
     if opened >= 0 and (final or len(data) - opened > source.longest):
         line = count_lines_before(source.path, offset + opened) + 1
         raise DataError(f"{source.path}:{line}: a quote opens a field and nothing closes it")
@@ -163,7 +163,7 @@ def _last_row_end(source: _Source, data: bytes, offset: int, final: bool) -> tup
     return end, marked
 
 
-def _needs_marks(data: bytes) -> bool:
+def needs_marks(data: bytes) -> bool:
     """Whether the rows must be copied with marks (see `kernels/csv_fields.py`).
 
     They must if a field may stand in quotes, or may start with the byte that is the mark.
@@ -171,20 +171,20 @@ def _needs_marks(data: bytes) -> bool:
     return b'"' in data or b"\x01" in data
 
 
-def _mark(source: _Source, data: bytes, final: bool) -> tuple[int, Bytes, int]:
+def mark_rows(data: bytes, delimiter: bytes, final: bool) -> tuple[int, Bytes, int]:
     """Copy whole rows and mark the fields that are strings.
 
     Returns where the last row ends, the copy, and where a quote opens that nothing closes, or -1.
     """
     marked = np.empty(len(data) + len(data) // 2 + 2, np.uint8)
     block = frozen(np.frombuffer(data, np.uint8))
-    read, written, opened = mark_fields(block, source.delimiter[0], final, marked)
+    read, written, opened = mark_fields(block, delimiter[0], final, marked)
     return read, marked[:written], opened
 
 
 def _begin(
     source: _Source, blocks: Iterator[_Block], arity: int | None, columns: Sequence[int | str] | None
-) -> tuple[_Block | None, _Layout | None]:
+) -> tuple[_Block | None, Layout | None]:
     """Read up to the first row that is not blank, after the header if there is one, to find the layout.
 
     Returns the block that starts with this row, and the layout; None for both if the file has no such row.
@@ -196,7 +196,7 @@ def _begin(
         if first is not None and source.header and names is None:
             names = first.fields
             rest = block.data[first.end :]
-            marked = _mark(source, rest, True)[1] if _needs_marks(rest) else None
+            marked = mark_rows(rest, source.delimiter, True)[1] if needs_marks(rest) else None
             block = _Block(rest, block.offset + first.end, marked)
             rows = (r for r in records(block.data, source.delimiter) if not r.blank)
             first = next(rows, None)
@@ -216,15 +216,15 @@ def _layout(
     arity: int | None,
     columns: Sequence[int | str] | None,
     line: int,
-) -> _Layout:
+) -> Layout:
     """The layout that the first row, the names in the header and the columns asked for determine."""
-    known = [_unquoted(n) for n in names] if names else None
+    known = [unquoted(n) for n in names] if names else None
     width = len(names or first.fields)
     try:
         chosen = choose_columns(known, width, arity, columns, f"{source.path}:{line}")
     except DataError as error:
         raise DataError(f"{error}{_other_delimiter(source, first)}") from error
-    return _Layout(width, tuple(chosen))
+    return Layout(width, tuple(chosen))
 
 
 def _other_delimiter(source: _Source, row: Record) -> str:
@@ -239,34 +239,44 @@ def _other_delimiter(source: _Source, row: Record) -> str:
     return f"; if {'tabs separate' if found == chr(9) else f'`{found}` separates'} its fields, {how}"
 
 
-def _parse(source: _Source, layout: _Layout, block: _Block) -> list[Texts]:
+def _parse(source: _Source, layout: Layout, block: _Block) -> list[Texts]:
     """The columns of a block, each typed and hashed. This runs in the other thread."""
     quotes = block.marked is not None
     data = pa.py_buffer(block.marked if quotes else block.data)
-    names = [str(i) for i in range(layout.width)]
     try:
-        table = pa.csv.read_csv(
-            pa.BufferReader(data),
-            read_options=pa.csv.ReadOptions(use_threads=False, block_size=data.size + 1, column_names=names),
-            parse_options=pa.csv.ParseOptions(
-                delimiter=source.delimiter.decode(), newlines_in_values=quotes, ignore_empty_lines=True
-            ),
-            convert_options=pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                include_columns=[names[i] for i in dict.fromkeys(layout.chosen)],
-                strings_can_be_null=False,
-            ),
-        )
+        return split_columns(data, layout, source.delimiter, strings=source.strings, marked=quotes)
     except pa.ArrowInvalid as error:
         _explain(source, layout, block, error)
+
+
+def split_columns(
+    data: pa.Buffer, layout: Layout, delimiter: bytes, *, strings: bool, marked: bool
+) -> list[Texts]:
+    """The columns of whole rows, each typed and hashed; `marked` says that `mark_rows` has copied them.
+
+    A row that is not as the layout says, or not UTF-8, is pyarrow.ArrowInvalid.
+    """
+    names = [str(i) for i in range(layout.width)]
+    table = pa.csv.read_csv(
+        pa.BufferReader(data),
+        read_options=pa.csv.ReadOptions(use_threads=False, block_size=data.size + 1, column_names=names),
+        parse_options=pa.csv.ParseOptions(
+            delimiter=delimiter.decode(), newlines_in_values=marked, ignore_empty_lines=True
+        ),
+        convert_options=pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            include_columns=[names[i] for i in dict.fromkeys(layout.chosen)],
+            strings_can_be_null=False,
+        ),
+    )
     columns = {
-        i: column_texts(table[names[i]].combine_chunks(), typed=not source.strings, marked=quotes)
+        i: column_texts(table[names[i]].combine_chunks(), typed=not strings, marked=marked)
         for i in set(layout.chosen)
     }
     return [columns[i] for i in layout.chosen]
 
 
-def _explain(source: _Source, layout: _Layout, block: _Block, error: Exception) -> NoReturn:
+def _explain(source: _Source, layout: Layout, block: _Block, error: Exception) -> NoReturn:
     """Raise the error for a block that PyArrow refused: find the first bad row and what is wrong with it."""
     for record in records(block.data, source.delimiter):
         width = len(record.fields)
@@ -299,7 +309,7 @@ def _line(source: _Source, block: _Block, record: Record) -> int:
     return count_lines_before(source.path, block.offset) + record.line + 1
 
 
-def _unquoted(field: bytes) -> str:
+def unquoted(field: bytes) -> str:
     """The text of a field without its quotes."""
     text = field.decode(errors="replace")
     return text[1:-1].replace('""', '"') if len(text) > 1 and text[0] == text[-1] == '"' else text

@@ -78,14 +78,6 @@ class Folder(ABC):
         Nothing must have its name here.
         """
 
-    @abstractmethod
-    def write(self, name: str, text: str) -> None:
-        """Write a small file so that nobody ever reads a part of it."""
-
-    @abstractmethod
-    def read(self, name: str) -> str:
-        """The text of a small file."""
-
 
 class LocalFolder(Folder):
     """A folder of this machine."""
@@ -122,15 +114,6 @@ class LocalFolder(Folder):
             shutil.move(path, target)
         except OSError as error:
             raise DataError(f"{self / name}: cannot be written: {error.strerror or error}") from error
-
-    def write(self, name: str, text: str) -> None:
-        self.make()
-        draft = self._path(f".{name}.draft")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(self._path(name))
-
-    def read(self, name: str) -> str:
-        return self._path(name).read_text(encoding="utf-8")
 
     def _path(self, name: str) -> Path:
         """The path of something in the folder."""

@@ -42,8 +42,7 @@ from modulog.store.locks import RUN_LOCK
 from modulog.task.descriptions import Description, renamed
 from modulog.task.states import State as Stored
 from modulog.task.states import link_file, link_state
-from modulog.task.task_progress import NAME
-from modulog.task.worker import Outcome, forget_reasoners
+from modulog.task.worker import NAME, Outcome, forget_reasoners
 
 if TYPE_CHECKING:
     from modulog.reasoner.facts_in import Given

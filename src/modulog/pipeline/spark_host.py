@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modulog.engines.registry import files_on_spark, folder_on_spark, start_spark, task_place
+from modulog.engines.registry import files_on_spark, folder_on_spark, start_spark
 from modulog.errors import DataError
 from modulog.formats import DataWarning, warn_user
 from modulog.formats.fact_file import FactFile
@@ -31,6 +31,7 @@ from modulog.pipeline.sinks import ASIDE
 from modulog.pipeline.source_files import checksum
 from modulog.pipeline.survey import Work
 from modulog.store.draft import TASKS
+from modulog.task.call import open_place
 from modulog.task.decision import Decision, decide
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class SparkHost(LocalHost):
 
     def place(self) -> Any:
         """Spark as the place of a task, with a folder in the store."""
-        return task_place(self.spark, {"folder": str(self._store / TASKS)}, None)
+        return open_place(self.spark, {"folder": str(self._store / TASKS)}, None)
 
     def decide(self, work: Work) -> Decision:
         """One task, if it can have the memory that the sources, and the store of an incremental run, ask for."""

@@ -30,13 +30,11 @@ from modulog.pipeline.survey import Work
 from modulog.reasoner.facts_in import predicate_name
 from modulog.store.draft import BAD, CHANGES, CHECKPOINT, STREAMS, TASKS, check_target
 from modulog.store.manifest import Manifest
-from modulog.task.call import Caller
+from modulog.task.call import Caller, Tail
 from modulog.task.decision import needed, outgrown
-from modulog.task.descriptions import Description, GivenFacts, GivenFiles
-from modulog.task.fetching import Fetching
+from modulog.task.descriptions import Description, Fetching, GivenFacts, GivenFiles
 from modulog.task.states import State as Stored
 from modulog.task.states import forget, home_of, publish
-from modulog.task.task_progress import Tail
 
 
 class TaskRun:

@@ -1,7 +1,8 @@
 """What was given to a reasoner on Spark, as descriptions that another process can take up.
 
-Facts from Python are keys of terms by the time that they are here, so that mistakes in them are told at once. Files are named: who takes them up reads them. Frames and tables of Spark, and files that only
-Spark can read, are put into a folder for the task before it begins (`engines/spark/task/fetching.py`).
+Facts from Python are keys of terms by the time that they are here, so that mistakes in them are told at once.
+Files are named: who takes them up reads them. Frames and tables of Spark, and files that only Spark can read,
+are put into a folder for the task before it begins.
 """
 
 from __future__ import annotations
@@ -25,16 +26,6 @@ from modulog.reasoner.facts_in import predicate_name
 if TYPE_CHECKING:
     from modulog.reasoner.facts_in import Given
     from modulog.reasoner.reasoner import Reasoner
-
-
-class Fetching(Protocol):
-    """What puts things that only Spark can read where a task can read them."""
-
-    def facts(self, facts: Any, columns: Any, arity: int | None) -> Keyed:
-        """The facts of a data frame of Spark."""
-
-    def files(self, path: str, options: Mapping[str, Any]) -> Description:
-        """Files, or tables, as a task takes them up."""
 
 
 class Description(Protocol):
@@ -231,3 +222,36 @@ def stage_all(reasoner: Reasoner, staged: Iterable[Description]) -> list[Sequenc
 
 
 Descriptions = Sequence[Description]
+
+
+class Fetching:
+    """Puts things that only Spark can read where a task can read them, by a place, as `place.TaskPlace` describes it."""
+
+    def __init__(self, place: Any) -> None:
+        self._place = place
+
+    def facts(self, facts: Any, columns: Any, arity: int | None) -> Keyed:
+        """The facts of a data frame."""
+        keyed: Keyed = self._place.frame(facts, columns, arity)[0]
+        return keyed
+
+    def files(self, path: str, options: Mapping[str, Any]) -> Description:
+        """Files, or tables, as a task takes them up."""
+        if self._place.is_table(path):
+            return self._table(path, options)
+        place, called = self._place.fetched(path, options.get("format"))
+        if not called:
+            return GivenFiles(place, options)
+        return GivenFiles(place, {**options, "format": None}, {**called, place: path})
+
+    def _table(self, path: str, options: Mapping[str, Any]) -> GivenTable:
+        """The facts of a table, for each predicate that it fills."""
+        frame = self._place.table(path)
+        name = options["predicate"] or path.split(":", 1)[1].split(".")[-1].strip("`")
+        wanted = options["mapping"] or {name: options["columns"]}
+        parts, aside = [], []
+        for predicate, columns in wanted.items():
+            keyed, bad = self._place.frame(frame, columns, None, options["bad"])
+            parts.append(GivenFacts(predicate_name(predicate), keyed))
+            aside += [bad] if bad else []
+        return GivenTable(path, tuple(parts), tuple(aside))

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modulog.engines.registry import task_place
 from modulog.errors import OptionError
 from modulog.evaluation.observers import ProgressCallback
 from modulog.evaluation.statistics import Statistics
@@ -30,10 +29,10 @@ from modulog.reasoner import persistence
 from modulog.reasoner.facts_in import Given
 from modulog.reasoner.reasoner import Reasoner
 from modulog.task import worker
-from modulog.task.facts_in_task import TaskInputs
+from modulog.task.call import open_place
 from modulog.task.states import State, home_of, publish
-from modulog.task.task_change import TaskChange
-from modulog.task.task_queries import TaskAnswers
+from modulog.task.task_answers import TaskAnswers, TaskChange
+from modulog.task.task_base import TaskInputs
 from modulog.terms.python_values import IRI
 
 
@@ -175,4 +174,4 @@ def _place(spark: Any, options: dict[str, Any], workers: int | None, known: Iter
     """Spark as the place of a task, unless checkpoints are wanted, which a task has no use for."""
     if options.pop("checkpoints", None) is not None:
         raise OptionError("`checkpoints` are for rules that executors evaluate: say workers=2 or more")
-    return task_place(spark, options, workers, known)
+    return open_place(spark, options, workers, known)

@@ -23,7 +23,6 @@ from uuid import uuid4
 from modulog.errors import DataError, InternalError, QueryError
 from modulog.language.model import Predicate, Program
 from modulog.task.states import State, link_state
-from modulog.task.task_progress import NAME
 
 if TYPE_CHECKING:
     from modulog.evaluation.statistics import Statistics
@@ -32,12 +31,14 @@ if TYPE_CHECKING:
     from modulog.reasoner.facts_in import Reading
     from modulog.reasoner.reasoner import Reasoner
     from modulog.task.descriptions import Description
-    from modulog.task.task_change import Counts
+    from modulog.task.task_answers import Counts
 
 TOKEN = "token"
 """A file in the shared folder: who cannot read in it what the driver has written does not share the folder."""
 
 BAD = "bad"
+NAME = "progress"
+"""The file in which an attempt notes how far it is."""
 _QUIET = 0.1  # seconds between two notes of progress
 
 
@@ -276,7 +277,7 @@ def materialise(reasoner: Reasoner, folder: Path) -> None:
 def update(minus: Any, plus: Any, reasoner: Reasoner, folder: Path) -> Counts:
     """Delete and add facts; the change is in the folder."""
     from modulog.task.descriptions import GivenLater
-    from modulog.task.task_change import write_change
+    from modulog.task.task_answers import write_change
 
     gone, come = (facts.of(reasoner) if isinstance(facts, GivenLater) else facts for facts in (minus, plus))
     return write_change(reasoner.update(delete=gone, add=come), folder, reasoner.predicates())

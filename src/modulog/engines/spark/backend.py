@@ -18,19 +18,15 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from modulog.algebra.expressions import Project
 from modulog.engines.backend import Reading, Signed, Triples
-from modulog.engines.freezer import Frozen
 from modulog.engines.relation import Relation
-from modulog.engines.spark import export, sources, store_files, typed_columns
-from modulog.engines.spark.aside import SparkAside
-from modulog.engines.spark.checkpoint_files import Freezer
+from modulog.engines.spark import export, store_files
+from modulog.engines.spark.checkpoint_files import Checkpointed
 from modulog.engines.spark.engine import BROADCAST_LIMIT, SparkEngine
-from modulog.engines.spark.errors import translated
-from modulog.engines.spark.hadoop import HadoopListing
 from modulog.engines.spark.key_blocks import SCHEMA, Chunks, TripleBlocks
-from modulog.engines.spark.session import build_session, stop_session
-from modulog.engines.spark.table import KeyTable, RowCounter, SparkTable, StagedTable
+from modulog.engines.spark.sources.model import Source, SparkAside
+from modulog.engines.spark.sources.reading import from_frame, read
+from modulog.engines.spark.table import KeyTable, RowCounter, SparkTable, Staged, StagedTable, stage
 from modulog.engines.spark.terms import SparkTerms
-from modulog.engines.spark.unencoded_rows import Staged, stage
 from modulog.engines.storage import Changed, Kept, Stored
 from modulog.engines.table import Table
 from modulog.errors import DataError
@@ -39,6 +35,9 @@ from modulog.formats.format import TRIPLES
 from modulog.formats.tables import choose_columns, read_table
 from modulog.language.model import Predicate
 from modulog.language.triples import VIEWS_BY_NAME
+from modulog.spark.errors import translated
+from modulog.spark.file_systems import HadoopListing
+from modulog.spark.session import build_session, stop_session
 from modulog.store.draft import Draft
 from modulog.store.store import Store
 from modulog.terms.constant import Constant
@@ -49,7 +48,7 @@ TABLE = "table:"  # stands before the name of a table of Spark's catalogue
 WHOLE = 1 << 25  # bytes up to which a file is read as a whole, so that its quoted fields may hold line breaks
 
 
-class SparkBackend:
+class SparkBackend(Checkpointed):
     """A session, the caller's or our own, and a folder for facts and terms.
 
     The folder must be one that executors share; without one, a temporary folder of this machine is used, which is right for local masters.
@@ -68,29 +67,24 @@ class SparkBackend:
         self._temporary = tempfile.mkdtemp(prefix="modulog-") if folder is None else None
         where = folder or str(self._temporary)
         self._store: Store | None = None
-        self.terms = SparkTerms(self.spark, f"{where}/terms", broadcast_terms=broadcast_limit)
+        super().__init__(where)
+        self.terms = SparkTerms(self.spark, where, broadcast_terms=broadcast_limit)
         self._listing = HadoopListing(self.spark)
         self.aside = SparkAside(self.spark, f"{where}/bad")
         self.engine = SparkEngine(
             self.spark,
             self.terms,
-            f"{where}/facts-{uuid4().hex[:12]}",  # a later run with the same folder keeps terms, not facts
+            f"{where}/facts-{uuid4().hex[:12]}",
             broadcast_limit=broadcast_limit,
         )
-        self._freezer = Freezer(self.engine, self.terms, self.aside, where)
 
     def close(self) -> None:
-        """Delete facts and what is temporary, and stop the session if it is ours; terms stay in a folder that was given.
-
-        What was frozen stays for another process.
-        """
-        if not self._freezer.used:
+        """Delete facts and terms, and stop the session if it is ours; what was frozen stays for another process."""
+        if not self.is_frozen:
             self.engine.close()
+            self.terms.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
-        elif self._store is None and not self._freezer.used:
-            with translated():
-                self.terms.flush()
         if self._store is not None:
             self._store.close()
         if self._own:
@@ -128,35 +122,6 @@ class SparkBackend:
             store_files.restore_terms(self.terms, store)
             return list(store_files.restore_relations(self.engine, store))
 
-    # ---- Checkpoints
-
-    def freeze_into(self, folder: Path) -> None:
-        """It was made with the folder."""
-
-    def can_freeze(self, relation: Relation) -> bool:
-        return True
-
-    def freezing_seconds(self, relations: Sequence[Relation]) -> float:
-        return 0.0
-
-    def freeze(self, relations: Sequence[Relation], changing: Sequence[Relation]) -> Frozen | None:
-        with translated():
-            return self._freezer.freeze(relations, changing)
-
-    def freeze_tables(self, tables: Sequence[Table]) -> Frozen | None:
-        with translated():
-            return self._freezer.freeze_tables(tables)
-
-    def thaw_tables(self, state: Mapping[str, Any]) -> list[Table]:
-        return self._freezer.thaw_tables(state)
-
-    def thaw(self, state: Mapping[str, Any]) -> None:
-        self._freezer.thaw(state)
-
-    def thaw_relations(self, state: Mapping[str, Any], relations: Sequence[Relation]) -> None:
-        with translated():
-            self._freezer.thaw_relations(state, relations)
-
     # ---- Terms
 
     def identify(self, constant: Constant) -> int:
@@ -176,7 +141,7 @@ class SparkBackend:
 
     def read_data(self, data: object, arity: int | None, columns: Columns | None) -> Iterable[Table]:
         if isinstance(data, DataFrame):
-            source = sources.from_frame(data, columns, arity=arity)
+            source = from_frame(data, columns, arity=arity)
             return [KeyTable(source.arity, source.raw, read=source.read)]
         dictionary, tables = Dictionary(), []
         for ids in read_table(data, dictionary, arity=arity, columns=columns):
@@ -211,7 +176,7 @@ class SparkBackend:
         if format in TRIPLES:
             return self._read_triples(paths, format, arity, columns, bad)
         with translated():
-            source = sources.read(
+            source = read(
                 self.spark,
                 [str(path) for path in paths],
                 format,
@@ -232,7 +197,7 @@ class SparkBackend:
             os.path.getsize(path) if os.path.isfile(path) else self._listing.sizes.get(str(path), WHOLE + 1)
         )
 
-    def _set_aside(self, source: sources.Source) -> None:
+    def _set_aside(self, source: Source) -> None:
         if source.bad is not None:
             self.aside.add(source.bad)
 
@@ -244,12 +209,12 @@ class SparkBackend:
         chosen = choose_columns(["s", "p", "o", "g"][:width], width, arity, columns, str(paths[0]))
         with translated():
             frame = self._triples(paths, format, bad).frame
-            rows = sources.quads(frame) if width == 4 else frame
+            rows = _in_graphs(frame) if width == 4 else frame
             keys = [F.col("spog"[place]).alias(f"k{j}") for j, place in enumerate(chosen)]
             return [KeyTable(len(chosen), rows.select(*keys))]
 
-    def _triples(self, paths: Paths, format: str, bad: Bad) -> sources.Source:
-        source = sources.read(self.spark, [str(path) for path in paths], format, bad=bad)
+    def _triples(self, paths: Paths, format: str, bad: Bad) -> Source:
+        source = read(self.spark, [str(path) for path in paths], format, bad=bad)
         self._set_aside(source)
         return source
 
@@ -299,7 +264,7 @@ class SparkBackend:
         """A table as a data frame of terms."""
         assert isinstance(table, SparkTable)
         with translated():
-            return typed_columns.typed(self.terms, table.frame, columns, names)
+            return export.typed(self.terms, table.frame, columns, names)
 
     def export(
         self,
@@ -320,6 +285,12 @@ class SparkBackend:
     def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
         with translated():
             export.write_signed(self, facts, folder)
+
+
+def _in_graphs(triples: DataFrame) -> DataFrame:
+    """The quads of named graphs; a source without graphs has none."""
+    named = triples if "g" in triples.columns else triples.withColumn("g", F.lit(""))
+    return named.where(F.col("g") != "")
 
 
 def _refuse_hidden(paths: Paths) -> None:

@@ -1,15 +1,11 @@
-"""The SQL engine: rounds of rules over parts of facts, evaluated by all executors of Spark.
-
-`run` only builds plans, one for each shape of rules; the first `derive` after it removes duplicates and known facts and
-writes the round's part. While no recursion waits, rounds are put off: nonrecursive strata that follow one another become
-one plan. Closures, unions and inverses are listed like everything else. The driver has sizes of what there is, no facts.
-"""
+"""Facts that rules have given and that wait for the next `derive`."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
 from typing import Any
@@ -23,20 +19,65 @@ from modulog.engines.engine import Work
 from modulog.engines.relation import Counters, ModuleId, Relation
 from modulog.engines.schemes import PLAIN, Scheme
 from modulog.engines.spark import graphs
-from modulog.engines.spark.compile_rules import Compilation
+from modulog.engines.spark.compile_rules import Compilation, Member, question, rule
 from modulog.engines.spark.compute import SparkValues
-from modulog.engines.spark.counters import SparkCounters
-from modulog.engines.spark.derived_rows import Scheduled, by_source, is_ebbing, without
-from modulog.engines.spark.errors import translated
 from modulog.engines.spark.fact_files import Parts
 from modulog.engines.spark.relation import SparkRelation
-from modulog.engines.spark.rule_shapes import Member, question, rule
-from modulog.engines.spark.table import WEIGHT, SparkTable, frame_of
+from modulog.engines.spark.table import WEIGHT, SparkCounters, SparkTable, Waiting, encode, frame_of
 from modulog.engines.spark.terms import SparkTerms
-from modulog.engines.spark.unencoded_rows import Waiting, encode
 from modulog.engines.table import Table
 from modulog.engines.values import Failures
 from modulog.errors import NotSupported
+from modulog.spark.errors import translated
+
+MUCH = 1_000_000  # known facts that are worth a job not to shuffle
+EBB = 20  # times the facts of the last round
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """Facts (p, c0, c1, …) for the next `derive`; `distinct` if none of them is there twice."""
+
+    arity: int
+    frame: DataFrame
+    heads: dict[SparkRelation, ModuleId]
+    distinct: bool = False
+
+
+def without(relation: SparkRelation, scheduled: Sequence[Scheduled]) -> list[Scheduled]:
+    """What is left when the facts of one relation are dropped."""
+    kept = []
+    for found in scheduled:
+        if relation in found.heads:
+            heads = {r: source for r, source in found.heads.items() if r is not relation}
+            found = replace(found, frame=found.frame.filter(F.col("p") != relation.number), heads=heads)
+        if found.heads:
+            kept.append(found)
+    return kept
+
+
+def by_source(scheduled: list[Scheduled]) -> Iterator[list[Scheduled]]:
+    """What goes into one part: everything, unless a relation keeps its sources apart; what is explicit comes first."""
+    if not any(relation.by_source for found in scheduled for relation in found.heads):
+        yield scheduled
+        return
+    for source in sorted({source for found in scheduled for source in found.heads.values()}):
+        group = []
+        for found in scheduled:
+            mine = {relation: s for relation, s in found.heads.items() if s == source}
+            if mine:
+                wanted = [relation.number for relation in mine]
+                frame = found.frame.filter(F.col("p").isin(wanted))
+                group.append(replace(found, frame=frame, heads=mine))
+        yield group
+
+
+def is_ebbing(relations: Sequence[SparkRelation]) -> bool:
+    """Whether much is known and the last round brought little of it: then the next will hardly bring more."""
+    last = [(r, (r.come if r.updating else r.base)[-1:]) for r in relations]
+    recent = sum(part.count(r.number) for r, parts in last for part in parts)
+    return sum(r.size("after") for r in relations) > max(MUCH, EBB * recent)
+
 
 BROADCAST_LIMIT = 100_000
 WRITTEN = 32  # parts and tables that are written before superseded ones are looked for
@@ -61,11 +102,6 @@ class SparkEngine:
         self.scheduled: list[Scheduled] = []
         self.staged: list[Waiting] = []
         self.lazily = False
-
-    @property
-    def nothing(self) -> DataFrame:
-        """A frame without rows."""
-        return self.spark.createDataFrame([], "c0 bigint")
 
     def relation(self, name: str, arity: int, scheme: Scheme = PLAIN) -> SparkRelation:
         if scheme != PLAIN:

@@ -1,43 +1,105 @@
-"""Facts out of Spark, written by the executors: a folder for each predicate, and in it Parquet, CSV, TSV, N-Triples or Turtle.
-
-Predicates of one arity are decoded together and written together, so the number of jobs does not grow with the number of predicates. For Parquet the
-decoded facts are kept for a moment: what type a column gets is known when all its terms have been seen.
-"""
+"""What terms mean, on Spark: giving them out as columns of values."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
 from modulog.algebra.expressions import Project, Read
 from modulog.engines.backend import Signed
 from modulog.engines.engine import Work
 from modulog.engines.relation import EXPLICIT
-from modulog.engines.spark import term_keys, typed_columns
+from modulog.engines.spark import term_keys
 from modulog.engines.spark.engine import SparkEngine
-from modulog.engines.spark.folders import folder_of
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import SparkTable
-from modulog.formats import DataWarning, rdf_output, warn_user
+from modulog.formats import DataWarning, rdf_output
 from modulog.formats.csv_output import format_rows
 from modulog.formats.export import check_written, part_names, sayable
 from modulog.formats.folders import Folder, file_uri
 from modulog.formats.format import FORMATS, WRITTEN_TRIPLES
 from modulog.language.model import Predicate
+from modulog.spark.file_systems import folder_of
 from modulog.terms.constant import Kind
 from modulog.terms.dictionary import Dictionary
 from modulog.wording import plural
 
 if TYPE_CHECKING:
     from modulog.engines.spark.backend import SparkBackend
+
+TURTLE = {"modulog.terms": "turtle"}
+"""The metadata of a column of text in Turtle form."""
+
+_SIMPLE = {
+    frozenset({Kind.INTEGER}): "long",
+    frozenset({Kind.DOUBLE}): "double",
+    frozenset({Kind.BOOLEAN}): "boolean",
+    frozenset({Kind.STRING}): "string",
+    frozenset[Kind](): "string",
+}
+_BARE = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.BOOLEAN, Kind.IRI, Kind.BLANK})
+"""Kinds that Spark can write in Turtle form by itself."""
+
+
+class Decoder(Protocol):
+    """What leads from ids to keys."""
+
+    def decode(self, frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
+        """Columns of ids as columns of keys: old names to new ones, all others stay."""
+
+
+def typed(terms: Decoder, frame: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataFrame:
+    """Columns of ids as columns of values under new names: long, double, boolean or string, else Turtle.
+
+    One job finds the kinds of the terms; the frame is evaluated again when the result is.
+    """
+    if not columns:
+        return frame.select()
+    places = [f"_k{i}" for i in range(len(columns))]
+    decoded = frame.select(*[F.col(c).alias(p) for c, p in zip(columns, places, strict=True)])
+    decoded = terms.decode(decoded, {p: p for p in places})
+    kinds = decoded.agg(*[F.collect_set(F.ascii(p)).alias(p) for p in places]).collect()[0]
+    return shown(decoded, places, [frozenset(Kind(kind) for kind in kinds[p]) for p in places], names)
+
+
+def shown(
+    frame: DataFrame,
+    places: Sequence[str],
+    kinds: Sequence[frozenset[Kind]],
+    names: Sequence[str],
+    *also: str,
+) -> DataFrame:
+    """Columns of keys of these kinds as columns of values under new names; the columns in `also` stay."""
+    awkward = [p for p, k in zip(places, kinds, strict=True) if k not in _SIMPLE and not k <= _BARE]
+    if awkward:
+        frame = frame.mapInArrow(partial(term_keys.turtle_batches, columns=awkward), frame.schema)
+    values = [
+        _shown(p, kind, p in awkward).alias(name, metadata={} if kind in _SIMPLE else TURTLE)
+        for p, kind, name in zip(places, kinds, names, strict=True)
+    ]
+    return frame.select(*also, *values)
+
+
+def _shown(place: str, kinds: frozenset[Kind], done: bool) -> Column:
+    """A column of keys as values, or in Turtle form; `done` says that it is in that form already."""
+    text = F.substring(place, 2, 2**31 - 1)
+    if kinds in _SIMPLE:
+        return text if _SIMPLE[kinds] == "string" else text.cast(_SIMPLE[kinds])
+    if done:
+        return F.col(place)
+    kind = F.ascii(place)
+    shown = F.when(kind == int(Kind.IRI), F.concat(F.lit("<"), text, F.lit(">")))
+    return shown.when(kind == int(Kind.BLANK), F.concat(F.lit("_:"), text)).otherwise(text)
+
 
 SIGNED = "predicate string, sign int, terms array<string>"
 NUMBER = "n"
@@ -71,7 +133,7 @@ def export(
         said = plural(count, "fact is", "facts are")
         why = f"{rdf_output.LITERAL_SUBJECT} or {rdf_output.NO_TERM}"
         path = place / names[predicate]
-        warn_user(f"{path}: {said} left out, {why}", DataWarning)
+        warnings.warn(f"{path}: {said} left out, {why}", DataWarning, stacklevel=2)
     return {names[p]: rows[p] - left.get(p, 0) for p in predicates}
 
 
@@ -150,8 +212,8 @@ def _write_columns(
         alike.setdefault(tuple(map(frozenset, column_kinds)), []).append(number)
     for typing, numbers in alike.items():
         mine = kept.frame.where(F.col(NUMBER).isin(numbers))
-        shown = typed_columns.shown(mine, columns, typing, [f"c{k[1:]}" for k in columns], NUMBER)
-        shown.write.mode("overwrite").partitionBy(NUMBER).parquet(place / _ASIDE)
+        written = shown(mine, columns, typing, [f"c{k[1:]}" for k in columns], NUMBER)
+        written.write.mode("overwrite").partitionBy(NUMBER).parquet(place / _ASIDE)
         _take(place, names)
     return {}
 

@@ -17,8 +17,8 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines.relation import ModuleId
-from modulog.engines.spark.folders import folder_of
 from modulog.engines.spark.table import SparkTable
+from modulog.spark.file_systems import folder_of
 
 if TYPE_CHECKING:
     from modulog.engines.spark.relation import SparkRelation

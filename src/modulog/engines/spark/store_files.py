@@ -21,9 +21,7 @@ from pyspark.sql import functions as F
 from modulog.algebra.expressions import Read
 from modulog.engines.relation import Relation
 from modulog.engines.spark.engine import SparkEngine, spark_relation
-from modulog.engines.spark.errors import translated
 from modulog.engines.spark.fact_files import Part
-from modulog.engines.spark.hadoop import AS_WRITTEN
 from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import SparkTable
 from modulog.engines.spark.terms import SparkTerms
@@ -31,6 +29,8 @@ from modulog.engines.storage import Changed, Kept, Stored
 from modulog.engines.table import Table
 from modulog.errors import InternalError
 from modulog.formats.folders import file_uri
+from modulog.spark.errors import translated
+from modulog.spark.file_systems import AS_WRITTEN
 from modulog.store.draft import FACTS, Draft
 from modulog.store.manifest import Bounds, FactsFile, StoredRelation, TermsFile, staying
 from modulog.store.store import Store

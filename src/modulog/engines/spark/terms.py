@@ -8,21 +8,19 @@ counted, or, as a negative number, the id itself. `assign_ids.assign` gives slot
 
 from __future__ import annotations
 
-import json
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from itertools import accumulate
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines.spark.assign_ids import ASSIGNED, PLACES, ROW_BITS, SIZE, TERM, assign, fixed
-from modulog.engines.spark.folders import folder_of
 from modulog.engines.spark.key_blocks import (
     KNOWN,
     PENDING,
@@ -34,6 +32,7 @@ from modulog.engines.spark.key_blocks import (
 )
 from modulog.errors import InternalError
 from modulog.language.printer import print_term
+from modulog.spark.file_systems import folder_of
 from modulog.terms.constant import Constant
 
 BROADCAST_TERMS = 100_000
@@ -53,10 +52,9 @@ _PLACES = "chunk long, numbers binary, slots binary"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A folder of the table: the ids from `first` on, `count` of them; `offsets` has the first id of each partition."""
+    """A folder of the table: so many of its ids, after those of the parts before; `offsets` has the first of each partition."""
 
     name: str
-    first: int
     count: int
     offsets: tuple[int, ...]
 
@@ -65,44 +63,35 @@ class Recent:
     """The keys and ids that the driver has asked for or given out lately, `MOST_RECENT` of them at most."""
 
     def __init__(self) -> None:
-        self._ids: OrderedDict[str, int] = OrderedDict()
-        self._keys: dict[int, str] = {}
-
-    def __len__(self) -> int:
-        return len(self._ids)
+        self.ids: dict[str, int] = {}  # in the order in which they were last asked for
+        self.keys: dict[int, str] = {}
 
     def note(self, ids: Mapping[str, int]) -> None:
         """Remember keys with their ids, and forget those that were not asked for since long."""
         for key, number in ids.items():
-            self._ids[key] = number
-            self._ids.move_to_end(key)
-            self._keys[number] = key
-        while len(self._ids) > MOST_RECENT:
-            _, number = self._ids.popitem(last=False)
-            del self._keys[number]
+            self.ids.pop(key, None)
+            self.ids[key], self.keys[number] = number, key
+        while len(self.ids) > MOST_RECENT:
+            del self.keys[self.ids.pop(next(iter(self.ids)))]
 
     def ids_of(self, keys: Iterable[str]) -> dict[str, int]:
         """The ids of those of the keys that are remembered."""
-        found = {key: self._ids[key] for key in keys if key in self._ids}
-        for key in found:
-            self._ids.move_to_end(key)
+        found = {key: self.ids[key] for key in keys if key in self.ids}
+        self.note(found)
         return found
-
-    def key_of(self, number: int) -> str | None:
-        """The key of an id, if it is remembered."""
-        return self._keys.get(number)
 
 
 class SparkTerms:
-    """Terms and their ids, in a folder that executors can read and write.
+    """Terms and their ids, in a folder of their own in one that executors can read and write.
 
-    An existing folder is taken up where it was left. Frames that are handed out are lazy and read the parts that
-    were there when they were made: `release` may only be called when none of them is needed any more.
+    Frames that are handed out are lazy and read the parts that were there when they were made: `release` may only
+    be called when none of them is needed any more.
     """
 
     def __init__(self, spark: SparkSession, folder: str, *, broadcast_terms: int = BROADCAST_TERMS) -> None:
         self.spark, self.broadcast_terms = spark, broadcast_terms
-        self._folder = folder_of(spark, folder)
+        self._where, self._name = folder_of(spark, folder), f"terms-{uuid4().hex[:12]}"
+        self._folder = self._where.inside(self._name)
         self._recent = Recent()
         self._pending: dict[str, int] = {}
         self._superseded: list[str] = []
@@ -111,9 +100,8 @@ class SparkTerms:
         self._frame: DataFrame | None = None
         self._stored: Callable[[], DataFrame] | None = None
         self._first = 0  # how many terms lie in a store
-        self._manifests = [n for n in self._folder.names() if n.startswith("manifest-")]
-        self._parts: list[Part] = self._open()
-        self._written = sum(part.count for part in self._parts)
+        self._parts: list[Part] = []
+        self._written = 0
         self.actions = 0  # jobs so far
 
     def __len__(self) -> int:
@@ -129,13 +117,9 @@ class SparkTerms:
 
     def identify(self, constant: Constant) -> int:
         """The id of a constant, new if need be."""
-        return self.identify_keys([constant.key.decode()])[0]
-
-    def identify_keys(self, keys: Sequence[str]) -> list[int]:
-        """The ids of keys, new if need be, with at most one job."""
-        known = self._ids(keys)
-        known |= self.adopt([key for key in dict.fromkeys(keys) if key not in known])
-        return [known[key] for key in keys]
+        key = constant.key.decode()
+        known = self._ids([key])
+        return known[key] if known else self.adopt([key])[key]
 
     def adopt(self, keys: Sequence[str]) -> dict[str, int]:
         """Give the next ids to keys that are all new."""
@@ -144,7 +128,7 @@ class SparkTerms:
         self._recent.note(made)
         self._frame = None if keys else self._frame
         if len(self._pending) > _MOST_PENDING:
-            self._write_pending()
+            self.write_pending()
         return made
 
     def find(self, constants: Sequence[Constant]) -> list[int]:
@@ -173,7 +157,7 @@ class SparkTerms:
 
     def key(self, number: int) -> str:
         """The key of an id; no job is needed for one that was asked for lately."""
-        known = self._recent.key_of(number)
+        known = self._recent.keys.get(number)
         if known is None:
             self.actions += 1
             found = self.frame().where(F.col("id") == number).select("key").head(1)
@@ -252,11 +236,6 @@ class SparkTerms:
         counts = {size >> ROW_BITS: size & ((1 << ROW_BITS) - 1) for size in found.get["sizes"]}
         return name, self._append(f"{name}/kind={TERM}", counts) if counts else None
 
-    def flush(self) -> None:
-        """Write the ids that only the driver knows."""
-        if self._pending:
-            self._write_pending()
-
     def release(self) -> None:
         """Delete what newer files have replaced, and what was staged and nobody holds: other frames made before are void."""
         self._holders = {name: holder for name, holder in self._holders.items() if holder() is not None}
@@ -268,11 +247,14 @@ class SparkTerms:
 
     def state(self) -> dict[str, Any]:
         """What the table consists of, as JSON can say it."""
-        return {"parts": [asdict(part) for part in self._parts], "pending": list(self._pending)}
+        parts = [asdict(part) for part in self._parts]
+        return {"folder": self._name, "parts": parts, "pending": list(self._pending)}
 
     def take_up(self, state: Mapping[str, Any]) -> None:
         """Be what a table in the same folder was when it gave its state."""
-        self._parts = [_part(record) for record in state["parts"]]
+        self._name = state["folder"]
+        self._folder = self._where.inside(self._name)
+        self._parts = [Part(p["name"], p["count"], tuple(p["offsets"])) for p in state["parts"]]
         self._written = self._first + sum(part.count for part in self._parts)
         self._recent, self._pending, self._frame = Recent(), {}, None
         self.adopt(state["pending"])
@@ -318,21 +300,6 @@ class SparkTerms:
 
     # How it is kept.
 
-    def _open(self) -> list[Part]:
-        if not self._manifests:
-            return []
-        records = json.loads(self._folder.read(self._manifests[-1]))
-        return [_part(record) for record in records]
-
-    def _save(self) -> None:
-        """Write what the table consists of; the manifest with the highest number is the one that counts."""
-        last = int(self._manifests[-1].removeprefix("manifest-")) if self._manifests else 0
-        name = f"manifest-{last + 1:09}"
-        self._folder.write(name, json.dumps([asdict(part) for part in self._parts]))
-        for old in self._manifests:
-            self._folder.delete(old)
-        self._manifests = [name]
-
     def _read(self, part: Part) -> DataFrame:
         stored = self.spark.read.schema(_SCHEMA).parquet(self._folder / part.name)
         slot = F.col("slot")
@@ -351,19 +318,18 @@ class SparkTerms:
             self._folder.delete(name)
             return ()
         offsets = tuple(accumulate(counts[:-1], initial=len(self)))
-        self._parts.append(Part(name, self._written, len(self._pending) + sum(counts), offsets))
+        self._parts.append(Part(name, len(self._pending) + sum(counts), offsets))
         self._settle()
         return offsets
 
-    def _write_pending(self) -> None:
+    def write_pending(self) -> None:
+        """Write the ids that only the driver knows."""
         name = self._folder.fresh("part")
         self.actions += 1
-        self._pending_slots().coalesce(1).write.parquet(self._folder / name)
-        self._parts.append(Part(name, self._written, len(self._pending), ()))
+        slots = self._small("slot", map(fixed, self._pending.values()), self._pending)
+        slots.coalesce(1).write.parquet(self._folder / name)
+        self._parts.append(Part(name, len(self._pending), ()))
         self._settle()
-
-    def _pending_slots(self) -> DataFrame:
-        return self._small("slot", map(fixed, self._pending.values()), self._pending)
 
     def _small(self, name: str, numbers: Iterable[int], keys: Iterable[str]) -> DataFrame:
         """Numbers and keys of the driver as a frame; from Arrow it is a part of the plan and needs no job."""
@@ -376,7 +342,6 @@ class SparkTerms:
         self._pending, self._frame = {}, None
         if len(self._parts) > _MOST_PARTS:
             self._merge()
-        self._save()
 
     def _merge(self) -> None:
         """Make one part of the last ones; a part is rewritten only with as many terms again, so growth stays cheap."""
@@ -391,7 +356,7 @@ class SparkTerms:
         frame.select(fixed(F.col("id")).alias("slot"), "key").coalesce(files).write.parquet(
             self._folder / name
         )
-        self._parts[first:] = [Part(name, old[0].first, sum(part.count for part in old), ())]
+        self._parts[first:] = [Part(name, sum(part.count for part in old), ())]
         self._superseded += [part.name.partition("/")[0] for part in old]
 
     def _table(self) -> DataFrame:
@@ -411,8 +376,3 @@ class SparkTerms:
         return frame.select(
             *[F.col(f"_new_{c}" if c in columns else c).alias(name) for c, name in renamed.items()]
         )
-
-
-def _part(record: Mapping[str, Any]) -> Part:
-    """A part as JSON says it."""
-    return Part(record["name"], record["first"], record["count"], tuple(record["offsets"]))

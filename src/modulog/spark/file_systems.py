@@ -1,4 +1,4 @@
-"""The files of every file system that Spark can read, through Hadoop's own interface."""
+"""Folders that driver and executors share: on this machine, where no Spark is needed to look at them, or on any file system that Hadoop knows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,53 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from modulog.engines.spark.errors import translated
-from modulog.engines.spark.session import is_here
+from modulog.errors import DataError
 from modulog.formats.fact_file import FactFile
 from modulog.formats.files import Entry, discover, is_uri
+from modulog.formats.folders import FILE, Folder, LocalFolder, file_uri
+from modulog.spark.errors import translated
+from modulog.spark.session import is_here
+
+
+def folder_of(spark: SparkSession, uri: str) -> Folder:
+    """A folder named by a URI or a path, which is there or not."""
+    if uri.startswith(FILE) or (not is_uri(uri) and is_here(spark)):
+        return LocalFolder(uri)
+    return HadoopFolder(spark, uri)
+
+
+class HadoopFolder(Folder):
+    """A folder on another file system, through Hadoop's own interface."""
+
+    def __init__(self, spark: SparkSession, uri: str) -> None:
+        super().__init__(uri)
+        # PySpark offers Hadoop's file systems by no public name.
+        self._jvm: Any = spark._jvm
+        self._system = self._path("").getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def make(self) -> None:
+        self._system.mkdirs(self._path(""))
+
+    def names(self) -> list[str]:
+        if not self._system.exists(self._path("")):
+            return []
+        return sorted(entry.getPath().getName() for entry in self._system.listStatus(self._path("")))
+
+    def delete(self, name: str = "") -> None:
+        self._system.delete(self._path(name), True)
+
+    def move(self, name: str, place: str) -> None:
+        if not self._system.rename(self._path(name), self._path(place)):
+            raise DataError(f"{self / place}: cannot be written")
+
+    def bring(self, path: Path, name: str) -> None:
+        source = self._jvm.org.apache.hadoop.fs.Path(file_uri(path))
+        with translated():
+            self._system.copyFromLocalFile(False, True, source, self._path(name))
+
+    def _path(self, name: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.uri}/{name}" if name else self.uri)
+
 
 AS_WRITTEN = "__globPaths__"
 """Spark's own name for whether `[`, `*` and the like in paths are patterns."""

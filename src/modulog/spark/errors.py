@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from modulog import errors
-from modulog.engines.spark import java_log
 from modulog.errors import DataError, EngineError, EngineUnavailable, ModulogError
+from modulog.spark import java_log
 
 BAD_RECORD = "bad record "
 NO_PYSPARK = "the Spark engine needs PySpark 4: pip install 'modulog[spark]'"
@@ -39,7 +39,10 @@ _FILE = re.compile(r"reading file:? (\w+:/.*?)\.(?:\s|$)")
 
 
 def bad_record(token: str, reason: str, **place: Any) -> DataError:
-    """The error that an executor raises for a record; `translate` makes a sentence of it."""
+    """The error that an executor raises for a record; `translate` makes a sentence of it.
+
+    The executor says `where` the record is, or what `locate` of a locator takes to find that out.
+    """
     return DataError(BAD_RECORD + json.dumps({"token": token, "reason": reason, **place}))
 
 
@@ -129,10 +132,10 @@ def _ours(name: str, message: str) -> ModulogError:
 
 
 def _record(record: dict[str, Any]) -> DataError:
-    reason = record.pop("reason")
-    token = record.pop("token")
-    source = _locators.get(token)
-    where = "in a source that was opened long ago" if source is None else source.locate(**record)
+    reason, token, where = record.pop("reason"), record.pop("token"), record.pop("where", None)
+    if where is None:
+        source = _locators.get(token)
+        where = "in a source that was opened long ago" if source is None else source.locate(**record)
     error = DataError(f"{where}: {reason}")
     error.mark = token
     return error

@@ -15,9 +15,9 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from modulog.engines.spark import java_log
-from modulog.engines.spark.errors import NO_JAVA, translated
 from modulog.errors import EngineUnavailable
+from modulog.spark import java_log
+from modulog.spark.errors import NO_JAVA, translated
 
 SETTINGS = {
     "spark.master": "local[*]",

@@ -1,4 +1,6 @@
-"""Spark as the place of a task: its session, the folder that driver and workers share, memory, and the sources that only Spark can read."""
+"""Spark as the place of a task: its session, the folder that driver and workers share, memory, and the sources
+that only Spark can read.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from modulog.engines.room import Room
-from modulog.engines.spark import sources
-from modulog.engines.spark.errors import translated
-from modulog.engines.spark.hadoop import HadoopListing
-from modulog.engines.spark.session import build_session, is_here, stop_session
-from modulog.engines.spark.task.job import is_local, run_task
-from modulog.engines.spark.task.memory import room_of
+from modulog.engines.spark.sources.reading import from_frame
 from modulog.errors import DataError
 from modulog.formats.fact_file import FactFile
 from modulog.formats.files import is_uri
 from modulog.formats.keyed_facts import Keyed, KeyedFiles, KeyedRows
+from modulog.spark.errors import translated
+from modulog.spark.file_systems import HadoopListing
+from modulog.spark.session import build_session, is_here, stop_session
+from modulog.task.job import is_local, room_of, run_task
 
 TABLE = "table:"
 UNKNOWN = 1 << 60
@@ -136,7 +137,7 @@ class TaskPlace:
     ) -> tuple[Keyed, str | None]:
         """The facts of a frame as keys in a folder, and the folder of its bad records if they are set aside."""
         with translated():
-            source = sources.from_frame(frame, columns, arity=arity, bad=bad)  # type: ignore[arg-type]
+            source = from_frame(frame, columns, arity=arity, bad=bad)  # type: ignore[arg-type]
             if not source.names:
                 rows = source.raw.count()
                 return KeyedRows((np.empty((0, rows), np.uint32),), pa.array([], pa.large_string())), None

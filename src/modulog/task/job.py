@@ -1,12 +1,14 @@
-"""A function that runs in the Python worker of one executor, as a job of one task.
+"""A function that runs in the Python worker of one executor, as a job of one task, and the memory it may have.
 
-The function is named by its module, so that only names and bytes are shipped. A worker may have another path for imports than the driver, or in local mode even another
-Python: the task first puts the driver's folders on its own path, and in local mode workers of these jobs run the driver's Python.
+The function is named by its module, so that only names and bytes are shipped. A worker may have another path
+for imports than the driver, or in local mode even another Python: the task first puts the driver's folders on
+its own path, and in local mode workers of these jobs run the driver's Python.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,8 +19,9 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 from pyspark.util import InheritableThread
 
-from modulog.engines.spark.errors import translate
+from modulog.engines.room import Room
 from modulog.errors import WorkerLost
+from modulog.spark.errors import translate
 
 POLL = 0.05  # seconds between two looks at how far a task is
 PATIENCE = 10.0  # seconds that a cancelled task has to end, which Spark kills after two
@@ -108,3 +111,50 @@ def _calling(function: str, request: bytes) -> Callable[[Iterable[int]], Iterabl
 def is_local(spark: SparkSession) -> bool:
     """Whether driver and executors are one process."""
     return str(spark.sparkContext.master).split("[")[0] == "local"
+
+
+_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
+_LIMIT = "spark.executor.pyspark.memory"
+_OVERHEAD = "spark.executor.memoryOverhead"
+_LEAST_OVERHEAD = 384 << 20
+
+
+def room_of(spark: SparkSession) -> Room:
+    """The memory of a worker: what Spark limits it to, otherwise what the container has beside Java's heap; in local mode what is free."""
+    context = spark.sparkContext
+    conf = context.getConf()
+    is_local = str(context.master).split("[")[0] == "local"
+    cores = int(conf.get("spark.executor.cores", "1") or 1)
+    limit = conf.get(_LIMIT)
+    if limit:
+        share = parse_size(limit, "m") // (1 if is_local else cores)
+        return Room(share, _LIMIT)
+    if is_local:
+        return Room(free_memory(), "free on this machine")
+    given = conf.get(_OVERHEAD)
+    heap = parse_size(conf.get("spark.executor.memory", "1g") or "1g", "m")
+    factor = float(conf.get("spark.executor.memoryOverheadFactor", "0.1") or 0.1)
+    overhead = parse_size(given, "m") if given else max(int(heap * factor), _LEAST_OVERHEAD)
+    return Room(overhead, _OVERHEAD)
+
+
+def parse_size(text: str, unit: str = "") -> int:
+    """Bytes as Spark's settings say them; a number alone is of the unit.
+
+    >>> parse_size("2g"), parse_size("512", "m"), parse_size("1k")
+    (2147483648, 536870912, 1024)
+    """
+    found = re.fullmatch(r"\s*([0-9]+)\s*([kmgtp]?)i?b?\s*", text.lower())
+    if found is None:
+        return 0
+    return int(found[1]) * _UNITS[found[2] or unit]
+
+
+def free_memory() -> int:
+    """The bytes that can be had on this machine without swapping."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            lines = dict(line.split(":", 1) for line in file)
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
