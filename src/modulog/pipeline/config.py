@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from modulog.formats.fact_file import BAD, Bad, Columns
 from modulog.formats.format import SINKS
@@ -34,6 +34,73 @@ PREDICATE = "{predicate}"
 """Stands in the name of a table for the name of the predicate."""
 
 
+# ---- What values must be, whether a file gives them or a program
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a value must be: a test, and the words for it."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+    def complaint(self, name: str, value: object) -> str:
+        """What is wrong with a value, empty if nothing is."""
+        return "" if self.holds(value) else f"`{name}` is {self.words}, not {shown(value)}"
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(v, str) for v in value)
+
+
+def _columns(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(v, str) or (type(v) is int and v >= 0) for v in value)
+
+
+def _one_of(choices: Any) -> Kind:
+    shown = " or ".join(f'"{choice}"' for choice in choices)
+    return Kind(shown, lambda value: isinstance(value, str) and value in choices)
+
+
+Text = Annotated[str, Kind("a text", lambda value: isinstance(value, str) and value != "")]
+Texts = Annotated[tuple[str, ...], Kind("a list of texts", _texts)]
+Number = Annotated[int, Kind("a number from 0 on", lambda value: type(value) is int and value >= 0)]
+COUNT = Kind("a number from 1 on", lambda value: type(value) is int and value >= 1)
+Count = Annotated[int, COUNT]
+Flag = Annotated[bool, Kind("true or false", lambda value: isinstance(value, bool))]
+Settings = Annotated[Mapping[str, str], Kind("a table of settings", lambda value: isinstance(value, Mapping))]
+TABLES = Kind("tables", lambda value: isinstance(value, list) and all(isinstance(v, dict) for v in value))
+ColumnList = Annotated[Columns, Kind("a list of columns, by name or by position from 0", _columns)]
+Map = Annotated[
+    Mapping[str, Columns],
+    Kind(
+        'columns by predicate, such as { age = ["id", "age"] }',
+        lambda value: isinstance(value, Mapping) and bool(value) and all(map(_columns, value.values())),
+    ),
+]
+
+
+def kinds_of(of: type) -> dict[str, Kind]:
+    """What the fields of a class must be, by name, as their annotations say.
+
+    >>> kinds_of(Sink)["path"].complaint("path", 5)
+    '`path` is a text, not 5'
+    """
+    hints = get_type_hints(of, include_extras=True).items()
+    parts = ((name, part) for name, hint in hints for part in (hint, *get_args(hint)))
+    return {name: kind for name, part in parts for kind in getattr(part, "__metadata__", ())}
+
+
+def shown(value: object) -> str:
+    """A value as TOML writes it, about."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+# ---- What a pipeline consists of
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Facts from files (a path, a folder, a glob or a URI) or from a table of Spark's catalogue.
@@ -45,18 +112,18 @@ class Source:
     ('edge',)
     """
 
-    path: str | None = None
-    table: str | None = None
-    format: str | None = None
-    header: bool = False
-    strings: bool = False
-    predicate: str | None = None
-    columns: Columns | None = None
-    map: Mapping[str, Columns] | None = None
-    bad: Bad = "fail"
-    role: Role | None = None
-    stream: bool = False
-    trigger: str = AVAILABLE_NOW
+    path: Text | None = None
+    table: Text | None = None
+    format: Text | None = None
+    header: Flag = False
+    strings: Flag = False
+    predicate: Text | None = None
+    columns: ColumnList | None = None
+    map: Map | None = None
+    bad: Annotated[Bad, _one_of(BAD)] = "fail"
+    role: Annotated[Role, _one_of(get_args(Role))] | None = None
+    stream: Flag = False
+    trigger: Text = AVAILABLE_NOW
 
     @property
     def place(self) -> str:
@@ -104,10 +171,10 @@ class Sink:
     'results'
     """
 
-    path: str | None = None
-    format: str = "parquet"
-    predicates: tuple[str, ...] | None = None
-    table: str | None = None
+    path: Text | None = None
+    format: Annotated[str, _one_of(SINKS)] = "parquet"
+    predicates: Texts | None = None
+    table: Text | None = None
 
     @property
     def place(self) -> str:
@@ -149,20 +216,20 @@ class Configuration:
     'full'
     """
 
-    rules: tuple[str, ...]
-    store: str
+    rules: Texts
+    store: Text
     sources: tuple[Source, ...] = ()
     sinks: tuple[Sink, ...] = ()
-    mode: Mode = "full"
-    engine: EngineKind = "spark"
-    spark: Mapping[str, str] = field(default_factory=dict)
-    modules: str = "auto"
-    storage: str = "auto"
-    decompose: str = "auto"
-    maintenance: str = "auto"
-    workers: int | None = None
-    broadcast_limit: int | None = None
-    checkpoint_rounds: int = 10
+    mode: Annotated[Mode, _one_of(get_args(Mode))] = "full"
+    engine: Annotated[EngineKind, _one_of(get_args(EngineKind))] = "spark"
+    spark: Settings = field(default_factory=dict)
+    modules: Annotated[str, _one_of(CHOICES["modules"])] = "auto"
+    storage: Annotated[str, _one_of(CHOICES["storage"])] = "auto"
+    decompose: Annotated[str, _one_of(CHOICES["decompose"])] = "auto"
+    maintenance: Annotated[str, _one_of(CHOICES["maintenance"])] = "auto"
+    workers: Count | None = None
+    broadcast_limit: Number | None = None
+    checkpoint_rounds: Count = 10
     places: Places = field(default_factory=Places, compare=False)
     unknown: frozenset[Path] = field(default=frozenset(), compare=False)
     """The places of values that a file gives and that cannot be used: what depends on them is not judged."""
@@ -188,77 +255,9 @@ class Configuration:
         return {name: limit for name, limit in limits.items() if limit is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What a value must be: a test, and the words for it."""
-
-    words: str
-    holds: Callable[[Any], bool]
-
-    def complaint(self, name: str, value: object) -> str:
-        """What is wrong with a value, empty if nothing is."""
-        return "" if self.holds(value) else f"`{name}` is {self.words}, not {shown(value)}"
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(v, str) for v in value)
-
-
-def _columns(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(v, str) or (type(v) is int and v >= 0) for v in value)
-
-
-def _one_of(choices: Any) -> Kind:
-    shown = " or ".join(f'"{choice}"' for choice in choices)
-    return Kind(shown, lambda value: isinstance(value, str) and value in choices)
-
-
-TEXT = Kind("a text", lambda value: isinstance(value, str) and value != "")
-TEXTS = Kind("a list of texts", _texts)
-NUMBER = Kind("a number from 0 on", lambda value: type(value) is int and value >= 0)
-COUNT = Kind("a number from 1 on", lambda value: type(value) is int and value >= 1)
-FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-TABLE = Kind("a table of settings", lambda value: isinstance(value, Mapping))
-TABLES = Kind("tables", lambda value: isinstance(value, list) and all(isinstance(v, dict) for v in value))
-COLUMNS = Kind("a list of columns, by name or by position from 0", _columns)
-MAP = Kind(
-    'columns by predicate, such as { age = ["id", "age"] }',
-    lambda value: isinstance(value, Mapping) and bool(value) and all(map(_columns, value.values())),
-)
-
-KEYS: Mapping[str, Kind] = {
-    "store": TEXT,
-    "rules": TEXTS,
-    "mode": _one_of(get_args(Mode)),
-    "engine": _one_of(get_args(EngineKind)),
-    "spark": TABLE,
-    "source": TABLES,
-    "sink": TABLES,
-    **{name: _one_of(choices) for name, choices in CHOICES.items()},
-    "workers": COUNT,
-    "broadcast_limit": NUMBER,
-    "checkpoint_rounds": COUNT,
-}
-SOURCE_KEYS: Mapping[str, Kind] = {
-    "path": TEXT,
-    "table": TEXT,
-    "format": TEXT,
-    "header": FLAG,
-    "strings": FLAG,
-    "predicate": TEXT,
-    "columns": COLUMNS,
-    "map": MAP,
-    "bad": _one_of(BAD),
-    "role": _one_of(get_args(Role)),
-    "stream": FLAG,
-    "trigger": TEXT,
-}
-SINK_KEYS: Mapping[str, Kind] = {
-    "path": TEXT,
-    "format": _one_of(SINKS),
-    "predicates": TEXTS,
-    "table": TEXT,
-}
+SOURCE_KEYS, SINK_KEYS = kinds_of(Source), kinds_of(Sink)
+KEYS = kinds_of(Configuration) | {"source": TABLES, "sink": TABLES}
+"""What a file may say, at the top and of a source and a sink, and what each value must be."""
 
 
 def gone(name: str) -> str:
@@ -267,10 +266,3 @@ def gone(name: str) -> str:
         f"`{name}` is no limit any more: a pipeline on Spark is one task where its facts fit one worker; "
         "say `workers` if it is to be decided otherwise: 1 for one task, 2 or more for all executors"
     )
-
-
-def shown(value: object) -> str:
-    """A value as TOML writes it, about."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
