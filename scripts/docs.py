@@ -1,8 +1,8 @@
 """Builds the pages of `make docs`: the API reference from docstrings, and the documents beside it.
 
 pdoc makes a page of each module. Names that users meet come from many modules, so most pages here are modules made for
-the purpose: one that has the public names of `modulog`, one with what its methods answer, and one without names for each
-document, whose text is its docstring.
+the purpose: one that has the public names of `modulog`, and one without names for each document, whose text is its
+docstring.
 """
 
 from __future__ import annotations
@@ -29,37 +29,12 @@ DOCUMENTS = [
 ]
 """The documents that become pages, in the order of the contents."""
 
-ANSWERS = {
-    "Change": "modulog.maintenance.change",
-    "UpdateStatistics": "modulog.evaluation.statistics",
-    "Statistics": "modulog.evaluation.statistics",
-    "StratumStatistics": "modulog.evaluation.statistics",
-    "RoundStatistics": "modulog.evaluation.statistics",
-    "RuleStatistics": "modulog.evaluation.statistics",
-    "Memory": "modulog.engines.relation",
-    "Failures": "modulog.engines.values",
-    "Plan": "modulog.planning.plan",
-    "Stratum": "modulog.planning.plan",
-    "Clause": "modulog.planning.plan",
-    "ModulePlan": "modulog.planning.plan",
-    "Given": "modulog.reasoner.facts_in",
-    "Diagnostic": "modulog.language.program_warnings",
-}
-"""What methods of public classes answer, and the modules that define it."""
-
-PUBLIC = ["modulog", "modulog.pipeline", "modulog.errors"]
+PUBLIC = ["modulog", "modulog.errors"]
 """The modules that users import from."""
 
 
-FIRST = ("Reasoner", "Pipeline")
+FIRST = ("Reasoner", "read", "facts", "Pipeline", "Source", "Sink")
 """What most readers look for, at the top of its page."""
-
-
-NOT_FOR_USERS = frozenset(
-    f"Reasoner.{name}"
-    for name in "of settle_in take_readings note_table supplied observe move_bad_records difference stream named".split()
-)
-"""Public methods for pipelines and tasks, which the reference leaves out."""
 
 
 def public_names() -> dict[str, Any]:
@@ -73,9 +48,7 @@ def public_names() -> dict[str, Any]:
             if getattr(v, "__module__", "") == name and not n.startswith("_")
         ]
         found |= {f"{name}.{n}": getattr(module, n) for n in listed}
-    return found | {
-        f"modulog.answers.{n}": getattr(importlib.import_module(m), n) for n, m in ANSWERS.items()
-    }
+    return found
 
 
 def page(document: str) -> str:
@@ -130,10 +103,6 @@ def pages() -> dict[str, Any]:
         }
         classes = {n: v for n, v in members.items() if not isinstance(v, ModuleType | str)}
         found[name] = _module(name, sys.modules[name].__doc__ or "", classes)
-    answers = {n: importlib.import_module(m).__dict__[n] for n, m in ANSWERS.items()}
-    found["modulog.answers"] = _module(
-        "modulog.answers", "What the methods of Reasoner answer; there is nothing to import.", answers
-    )
     return found
 
 
@@ -145,7 +114,6 @@ def build(folder: Path) -> list[str]:
     pdoc.render.configure(
         docformat="google", template_directory=ROOT / "scripts" / "docs-theme", show_source=False
     )
-    pdoc.render.env.globals["not_for_users"] = NOT_FOR_USERS
     made = pages()
     folder.mkdir(parents=True, exist_ok=True)
     for name, module in made.items():

@@ -261,7 +261,7 @@ def _measured(
 
 def filled(reasoner_class: Any, rules: str, facts: Any, switches: dict[str, str]) -> Any:
     """Return a reasoner with rules and facts."""
-    reasoner = reasoner_class(rules, **switches)
+    reasoner = reasoner_class(rules, switches=import_module("modulog").Switches(**switches))
     for predicate, rows in facts.items():
         reasoner.add(predicate, rows)
     return reasoner

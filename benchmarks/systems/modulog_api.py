@@ -45,11 +45,11 @@ def load(path: str, warm: str, materialised: bool) -> Outcome:
     With ``materialised``, the seconds include making the relation: removing duplicates and sorting.
     """
     reasoner_class = import_module("modulog").Reasoner
-    warm_reasoner = reasoner_class("", modules="off")
+    warm_reasoner = reasoner_class("", switches=import_module("modulog").Switches(modules="off"))
     warm_reasoner.load(Path(warm))
     warm_reasoner.materialise()
     start = perf_counter()
-    reasoner = reasoner_class("", modules="off")
+    reasoner = reasoner_class("", switches=import_module("modulog").Switches(modules="off"))
     reasoner.load(Path(path))
     if materialised:
         reasoner.materialise()
@@ -64,11 +64,11 @@ def load(path: str, warm: str, materialised: bool) -> Outcome:
 def load_rdf(path: str, warm: str, materialised: bool) -> Outcome:
     """Load a file of triples after a smaller one like it; with ``materialised``, make the relations too."""
     reasoner_class = import_module("modulog").Reasoner
-    warm_reasoner = reasoner_class("", modules="off")
+    warm_reasoner = reasoner_class("", switches=import_module("modulog").Switches(modules="off"))
     warm_reasoner.load(Path(warm))
     warm_reasoner.materialise()
     start = perf_counter()
-    reasoner = reasoner_class("", modules="off")
+    reasoner = reasoner_class("", switches=import_module("modulog").Switches(modules="off"))
     reasoner.load(Path(path))
     if materialised:
         reasoner.materialise()
@@ -89,7 +89,9 @@ def first_materialisation(folder: Path) -> None:
 
 
 def _prepare(reasoner_class: Any, workload: Workload, decompose: str = "auto") -> tuple[Any, Workload]:
-    reasoner = reasoner_class(workload.rules, modules="off", decompose=decompose)
+    reasoner = reasoner_class(
+        workload.rules, switches=import_module("modulog").Switches(modules="off", decompose=decompose)
+    )
     for predicate, rows in workload.facts.items():
         reasoner.add(predicate, rows)
     return reasoner, workload

@@ -68,6 +68,8 @@ def closure(folder: str, warm: str, engine: str = "spark", **options: Any) -> Ou
 
 
 def _closure(folder: Path, warm: Path, options: dict[str, Any]) -> Outcome:
+    switches = {name: options.pop(name) for name in ("modules", "storage") if name in options}
+    options |= {"switches": import_module("modulog").Switches(**switches)}
     for source in (warm, folder):
         workload = read(source)
         reasoner = import_module("modulog").Reasoner(workload.rules, **options)

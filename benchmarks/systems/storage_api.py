@@ -167,7 +167,7 @@ def _go(
         return {name: int(reasoner.count(name)) for name in workload.counted}
 
     diary.counts.update(diary.timed("count", count))
-    diary.columns = {"I": reasoner.statistics.facts}
+    diary.columns = {"I": reasoner.materialise().facts}
     act(diary, reasoner, samples)
 
 

@@ -52,13 +52,16 @@ def small(workers: int) -> Outcome:
     reasoner_class = import_module("modulog").Reasoner
     rules = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . far(?x) :- path(?x, ?y), ~edge(?x, ?y) ."
     edges = [(n, n + 1) for n in range(3_000) if n % 10]
-    sides = {n: reasoner_class(rules, modules="off", workers=n) for n in (1, workers)}
+    sides = {
+        n: reasoner_class(rules, switches=import_module("modulog").Switches(modules="off"), workers=n)
+        for n in (1, workers)
+    }
     for reasoner in sides.values():
         reasoner.add("edge", edges)
         reasoner.materialise()
 
     def program(n: int) -> None:
-        made = reasoner_class(rules, modules="off", workers=n)
+        made = reasoner_class(rules, switches=import_module("modulog").Switches(modules="off"), workers=n)
         made.add("edge", edges)
         made.materialise()
         made.close()
@@ -95,7 +98,9 @@ def small(workers: int) -> Outcome:
 
 
 def _prepared(reasoner_class: Any, workload: Workload, workers: int) -> Any:
-    reasoner = reasoner_class(workload.rules, modules="off", workers=workers)
+    reasoner = reasoner_class(
+        workload.rules, switches=import_module("modulog").Switches(modules="off"), workers=workers
+    )
     for predicate, rows in workload.facts.items():
         reasoner.add(predicate, rows)
     return reasoner

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from modulog import Reasoner
 from support import oracle
 from support.computing_strategies import computing_cases, expressions
+from support.reasoners import reasoner
 from support.strategies import VARIABLES, Case, Predicates, body_text, bound_in, positive, text
 from support.values import rows_of_python, rows_to_python
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def reason(case: Case, rules: list[Any], **options: Any) -> Reasoner:
     """A reasoner with the rules, and the facts of a case."""
-    r = Reasoner(text(rules), **options)
+    r = reasoner(text(rules), **options)
     for predicate, rows in case.facts.items():
         r.add(predicate, rows_to_python(rows))
     return r

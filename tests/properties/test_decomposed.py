@@ -10,7 +10,7 @@ from math import inf
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.joins import decompose, multiway_order
 from modulog.modules import tree_join
 from support.amounts import amount, base_seed
@@ -33,10 +33,7 @@ def reasoner(
     made = Reasoner(
         it.shuffled(order),
         engine=engine,
-        modules=modules,
-        maintenance=how,
-        decompose=decompose,
-        table_rows=table_rows,
+        switches=Switches(modules=modules, maintenance=how, decompose=decompose, table_rows=table_rows),
     )
     for p, rows in it.case.facts.items():
         made.add(p, rows_to_python(rows))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.engines.local.closure_relation import ClosureRelation
 from modulog.engines.local.counters import LocalCounters
 from modulog.engines.local.engine import LocalEngine
@@ -94,7 +94,9 @@ def run_story(
     it: Story, expected: list[Facts], modules: str, how: str, order: int, engine: str, **switches: str
 ) -> None:
     """A program with its updates in one mode, the rules in some order."""
-    r = Reasoner(it.shuffled(order), engine=engine, modules=modules, maintenance=how, **switches)
+    r = Reasoner(
+        it.shuffled(order), engine=engine, switches=Switches(modules=modules, maintenance=how, **switches)
+    )
     for p, rows in it.case.facts.items():
         r.add(p, rows_to_python(rows))
     r.materialise()
@@ -160,10 +162,7 @@ def test_programs_of_all_sorts(engine: str, data: st.DataObject) -> None:
     r = Reasoner(
         text(case.rules),
         engine=engine,
-        modules=modules,
-        maintenance=how,
-        storage=storage,
-        decompose=decompose,
+        switches=Switches(modules=modules, maintenance=how, storage=storage, decompose=decompose),
     )
     for p, rows in case.facts.items():
         r.add(p, rows_to_python(rows))
@@ -214,7 +213,11 @@ def test_a_failed_update_changes_nothing(
         chance, expected = random.Random(n), truths(it)
         try:
             storage = "compact" if n % 3 or where[0] is ClosureRelation else "plain"
-            r = Reasoner(it.shuffled(n), engine="local", modules=modules, maintenance=how, storage=storage)
+            r = Reasoner(
+                it.shuffled(n),
+                engine="local",
+                switches=Switches(modules=modules, maintenance=how, storage=storage),
+            )
             for p, rows in it.case.facts.items():
                 r.add(p, rows_to_python(rows))
             r.materialise()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from modulog import Reasoner
 from support import oracle
+from support.reasoners import reasoner
 from support.strategies import Case, Facts, body_text, cases, queries, renamed, text
 from support.values import Row, rows_of_python, rows_to_python, turtle
 
@@ -45,7 +46,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def reason(rules: Sequence[Any], facts: Facts, **options: Any) -> Reasoner:
     """A reasoner with the facts added through Python."""
-    r = Reasoner(text(rules), **options)
+    r = reasoner(text(rules), **options)
     for predicate, rows in facts.items():
         r.add(predicate, rows_to_python(rows))
     return r

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.closures import closure_difference, pair_sets, reachable_sets, union_difference
 
 PROGRAM = """
@@ -46,7 +46,7 @@ def facts_of(r: Reasoner) -> dict[str, set[Any]]:
 
 
 def reasoner(facts: dict[str, set[Any]], **switches: Any) -> Reasoner:
-    r = Reasoner(PROGRAM, **switches)
+    r = Reasoner(PROGRAM, switches=Switches(**switches))
     for name, given_rows in facts.items():
         r.add(name, sorted(given_rows))
     return r

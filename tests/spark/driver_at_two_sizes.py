@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from modulog import Reasoner
+from modulog import Reasoner, SparkOptions
 from modulog.errors import EngineError
 from modulog.spark.session import build_session
 
@@ -58,7 +58,7 @@ def measure(session: Any, nodes: int, folder: Path) -> dict[str, Any]:
     # Threes: each node is like the next one, but for every third.
     alike = numbers.where("id % 3 < 2").selectExpr("concat('node ', id)", "concat('node ', id + 1)")
     alike.write.csv(str(folder / "alike.csv"))
-    with Reasoner(RULES, spark=session, broadcast_limit=0) as r:
+    with Reasoner(RULES, spark=SparkOptions(session=session, broadcast_limit=0)) as r:
         r.load(folder)
         r.add("start", [("node 0",)])
         facts = r.materialise().facts

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.engines.values import Failures
 from modulog.errors import LimitReached
 from support import oracle
@@ -63,7 +63,8 @@ def test_equals_the_local_engine(spark: Any) -> None:
 
 def test_limits(spark: Any) -> None:
     endless = "n(0) . n(?y) :- n(?x), ?y = ?x + 1 ."
-    with Reasoner(endless, spark=spark, value_rounds=2) as r:
-        with pytest.raises(LimitReached, match="this rule creates values"):
-            r.materialise()
-        assert r.statistics is None
+    with (
+        Reasoner(endless, spark=spark, switches=Switches(value_rounds=2)) as r,
+        pytest.raises(LimitReached, match="this rule creates values"),
+    ):
+        r.materialise()

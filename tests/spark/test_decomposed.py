@@ -14,6 +14,7 @@ from modulog.engines.spark.engine import SparkEngine
 from modulog.joins import decompose
 from modulog.modules.tree_join import CrossNode
 from support.cyclic_programs import cyclic_story
+from support.reasoners import with_switches
 from support.spark_stories import tell
 from support.whole import all_rows
 
@@ -44,8 +45,8 @@ def tables(engine: Any) -> int:
 def test_equals_the_local_engine(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decompose, "FEWER", 0.0)
     options: dict[str, Any] = {"modules": "off", "decompose": "all"}
-    with Reasoner(PROGRAM, spark=spark, **options) as there:
-        here, engine = Reasoner(PROGRAM, engine="local", **options), there._backend.engine
+    with Reasoner(PROGRAM, spark=spark, **with_switches(options)) as there:
+        here, engine = Reasoner(PROGRAM, engine="local", **with_switches(options)), there._backend.engine
         collect, reductions = SparkEngine.collect, list[bool]()
 
         def spying(self: SparkEngine, expr: Expr, limit: int | None = None) -> Any:

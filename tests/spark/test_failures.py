@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from modulog import Reasoner
+from modulog.reasoner.for_pipelines import open_store
 from support.amounts import amount
 from support.failed_sources import *  # noqa: F403
 from support.failed_sources import Made
+from support.reasoners import reasoner
 
 
 @pytest.fixture
@@ -20,7 +22,7 @@ def made(spark: Any) -> Iterator[Made]:
     open_ones = []
 
     def make(program: str | Path, **options: Any) -> Reasoner:
-        open_ones.append(Reasoner(program, spark=spark, **options))
+        open_ones.append(reasoner(program, spark=spark, **options))
         return open_ones[-1]
 
     yield make
@@ -31,7 +33,13 @@ def made(spark: Any) -> Iterator[Made]:
 @pytest.fixture
 def opened(spark: Any) -> Made:
     """Stores opened on Spark."""
-    return lambda folder, **options: Reasoner.open(folder, engine="spark", spark=spark, **options)
+
+    def make(folder: Path, **options: Any) -> Reasoner:
+        if "switches" in options:
+            return open_store(folder, spark=spark, **options)
+        return Reasoner.open(folder, spark=spark, **options)
+
+    return make
 
 
 @pytest.fixture

@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, SparkOptions
 from modulog.errors import DataError
 from modulog.pipeline import checkpoints
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.run import STAGES
+from modulog.reasoner.for_pipelines import begin
 from modulog.reasoner.persistence import kept_relations
 from modulog.store.draft import Draft
 from modulog.store.manifest import MANIFEST
@@ -107,8 +108,8 @@ def take_up(
     """Stop a materialisation after some rounds, and let another reasoner go on from what it left."""
 
     def reasoner(made: Checkpoints, progress: Any = None) -> Reasoner:
-        own = {"folder": made.folder, "checkpoints": made, "progress": progress, **options}
-        return Reasoner(program, spark=spark, **own)
+        own = SparkOptions(session=spark, folder=made.folder)
+        return begin(program, spark=own, checkpoints=made, progress=progress, **options)
 
     key = {"sources": {"e.csv": "5f3a"}}
     first = Checkpoints(store, key, rounds=1)
@@ -168,7 +169,9 @@ def test_what_is_not_whole_is_not_taken_up(spark: Any, tmp_path: Path) -> None:
 
     def leave(key: str) -> Checkpoints:
         made = Checkpoints(tmp_path, {"rules": key})
-        with Reasoner("q(?x) :- p(?x) . p(a) .", spark=spark, folder=made.folder, checkpoints=made) as r:
+        with begin(
+            "q(?x) :- p(?x) . p(a) .", spark=SparkOptions(session=spark, folder=made.folder), checkpoints=made
+        ) as r:
             r.materialise()
         return made
 

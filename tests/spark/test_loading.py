@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from modulog import IRI, Reasoner
+from modulog import IRI, Reasoner, SparkOptions
 from modulog.errors import DataError, EngineError
 from modulog.formats import DataWarning
 
@@ -131,7 +131,7 @@ def test_bad_records_of_each_kind(spark: Any, tmp_path: Path, name: str) -> None
 
     with pytest.raises(DataError, match=rf"{name}:{line}: ".replace(".", r"\.")):
         fails()
-    with Reasoner(rules, spark=spark, folder=str(tmp_path / "kept")) as r:
+    with Reasoner(rules, spark=SparkOptions(session=spark, folder=str(tmp_path / "kept"))) as r:
         with pytest.warns(DataWarning, match=rf"{name}: 1 bad record set aside"):
             r.load(path, bad="set-aside")
         good = 0 if path.suffix in (".ttl", ".rdf") else 1  # a document with a mistake is left out as a whole

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, SparkOptions
 from support.module_programs import story
+from support.reasoners import with_switches
 from support.spark_stories import tell
 from support.whole import all_rows
 
@@ -51,8 +52,8 @@ UPDATES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 def test_updates_equal_the_local_engine(
     spark: Any, program: str, options: dict[str, Any], updates: list[tuple[dict[str, Any], dict[str, Any]]]
 ) -> None:
-    with Reasoner(program, spark=spark, **options) as there:
-        here = Reasoner(program, engine="local", **options)
+    with Reasoner(program, spark=spark, **with_switches(options)) as there:
+        here = Reasoner(program, engine="local", **with_switches(options))
         for reasoner in (there, here):
             for name, rows in FACTS.items():
                 reasoner.add(name, rows)
@@ -102,7 +103,7 @@ def test_components_that_are_not_gathered(spark: Any, program: str) -> None:
     chain = [(str(i), str(i + 1)) for i in range(6)]
     add = {"alike": [("6", "0"), ("x", "y")], "hint": [("y", "2")]}
     delete = {"alike": [("2", "3"), ("4", "5")]}
-    there = Reasoner(program, spark=spark, broadcast_limit=1)
+    there = Reasoner(program, spark=SparkOptions(session=spark, broadcast_limit=1))
     here = Reasoner(program, engine="local")
     with there:
         for r in (there, here):

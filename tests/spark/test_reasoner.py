@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modulog import IRI, Reasoner
+from modulog import IRI, Reasoner, SparkOptions, Switches
 from modulog.errors import DataError, NotSupported, QueryError
 from modulog.terms.python_values import constant
 
@@ -36,7 +36,7 @@ def test_answers(paths: Reasoner) -> None:
 
 
 def test_frames_and_views(paths: Reasoner, spark: Any) -> None:
-    frame = paths.dataframe("edge")
+    frame = paths.to_spark("edge")
     assert frame.columns == ["c0", "c1"]
     assert frame.schema["c1"].metadata == {"modulog.terms": "turtle"}
     assert sorted(paths.create_views()) == ["edge", "end", "path"]
@@ -95,7 +95,7 @@ def test_bad_rows_name_file_and_line(spark: Any, tmp_path: Path) -> None:
 
 def test_rules_of_one_shape_are_one_plan(spark: Any) -> None:
     rules = "".join(f"c{i}(?x, ?y) :- r{i}(?y, ?x) . " for i in range(20))
-    with Reasoner(rules, spark=spark, modules="off") as r:
+    with Reasoner(rules, spark=spark, switches=Switches(modules="off")) as r:
         for i in range(20):
             r.add(f"r{i}", [(i, i + 1)])
         before = r._backend.engine.parts.writes  # type: ignore[attr-defined]
@@ -126,7 +126,7 @@ def test_jobs_say_what_they_are_for(spark: Any) -> None:
 def test_the_plan_says_what_is_listed(spark: Any) -> None:
     union = "both(?x, ?y) :- path(?x, ?y) . both(?y, ?x) :- path(?x, ?y) ."
     for storage in ("auto", "compact"):
-        with Reasoner(PATHS + union, spark=spark, storage=storage) as r:
+        with Reasoner(PATHS + union, spark=spark, switches=Switches(storage=storage)) as r:
             assert str(r.plan()).count("storage listed: this engine represents no closures") == 2
 
 
@@ -140,12 +140,12 @@ def test_superseded_parts_are_deleted(paths: Reasoner) -> None:
 
 def test_local_engine_has_no_frames() -> None:
     with pytest.raises(NotSupported, match="no Spark data frames"):
-        Reasoner("p(1) .", engine="local").dataframe("p")
+        Reasoner("p(1) .", engine="local").to_spark("p")
 
 
 def test_ids_stay_the_same_over_runs(spark: Any, tmp_path: Path) -> None:
     def run(*values: str) -> dict[str, int]:
-        with Reasoner("q(?x) :- p(?x) .", spark=spark, folder=str(tmp_path)) as r:
+        with Reasoner("q(?x) :- p(?x) .", spark=SparkOptions(session=spark, folder=str(tmp_path))) as r:
             r.add("p", [(v,) for v in values])
             assert sorted(r.rows("q")) == [(v,) for v in values]
             return dict(zip(values, r._backend.find([constant(v) for v in values]), strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.errors import DataError
 from modulog.reasoner import reasoner
 from modulog.terms.python_values import constant
@@ -48,7 +48,7 @@ def test_local_writes_and_spark_reads(
 def test_what_one_worker_represents_executors_list(spark: Any, tmp_path: Path) -> None:
     """A store with a represented closure and a view: what follows is computed again, and goes on from there."""
     rules = PATHS + "both(?x, ?y) :- path(?x, ?y) . both(?y, ?x) :- path(?x, ?y) ."
-    local = Reasoner(rules, storage="compact")
+    local = Reasoner(rules, switches=Switches(storage="compact"))
     local.add("edge", EDGES)
     local.save(tmp_path)
     assert any(not relation.listed for relation in local._facts.derived.values())

@@ -15,6 +15,8 @@ import pytest
 from modulog import IRI, Reasoner
 from modulog.engines.registry import is_one_task
 from modulog.errors import DataError, OptionError, QueryError, WorkerLost
+from modulog.reasoner import for_pipelines
+from modulog.reasoner.fact_batch import facts, read
 from modulog.task.task_reasoner import TaskReasoner
 from support import task_work
 from support.amounts import amount
@@ -62,8 +64,8 @@ def test_everything_that_a_reasoner_does(paths: Reasoner, spark: Any, tmp_path: 
     assert [str(p) for p in paths.predicates()] == ["edge/2", "end/1", "path/2"]
     with pytest.raises(QueryError, match="did you mean path"):
         paths.rows("pat")
-    frame = paths.dataframe("edge")
-    assert frame.columns == ["c0", "c1"] and frame.schema["c1"].metadata == {"modulog.terms": "turtle"}
+    frame = paths.to_spark("edge", columns=["from", "to"])
+    assert frame.columns == ["from", "to"] and frame.schema["to"].metadata == {"modulog.terms": "turtle"}
     assert sorted(paths.create_views()) == ["edge", "end", "path"]
     assert spark.sql("SELECT count(*) AS n FROM path WHERE c0 = 'a'").collect()[0]["n"] == 3
     assert paths.export(tmp_path / "out") == local.export(tmp_path / "local")
@@ -83,7 +85,7 @@ def test_everything_that_a_reasoner_does(paths: Reasoner, spark: Any, tmp_path: 
     assert sorted(change.rows("path", deleted=True), key=str) == sorted(
         same.rows("path", deleted=True), key=str
     )
-    assert change.dataframe().where("predicate = 'edge' AND sign = 1").count() == 1
+    assert change.to_spark().where("predicate = 'edge' AND sign = 1").count() == 1
     paths.add("edge", [("d", "e")])
     local.add("edge", [("d", "e")])
     assert all_of(paths) == all_of(local)
@@ -98,7 +100,7 @@ def test_stores(paths: Reasoner, spark: Any, tmp_path: Path) -> None:
             for r in (again, local):
                 r.update(add={"edge": [edge]}, delete={"edge": [("b", 1)]})
         assert Reasoner.open(tmp_path / "store").count("path") == 5  # as it was
-        again.save(tmp_path / "store", notes={"seen": 1})
+        again.save(tmp_path / "store")
         again.update(add={"edge": [("e", "f")]})
         local.update(add={"edge": [("e", "f")]})
         again.save(tmp_path / "store")
@@ -107,7 +109,7 @@ def test_stores(paths: Reasoner, spark: Any, tmp_path: Path) -> None:
             assert all_of(Reasoner.open(tmp_path / folder)) == all_of(local)
         with Reasoner.open(tmp_path / "store", spark=spark, workers=2) as spread:
             assert all_of(spread) == all_of(local)
-        Reasoner.open(tmp_path / "store").save(tmp_path / "store", notes={"by": "another"})
+        for_pipelines.save(Reasoner.open(tmp_path / "store"), tmp_path / "store", {"by": "another"})
         again.update(add={"edge": [("f", "g")]})
         with pytest.raises(DataError, match="written since this state was opened"):
             again.save(tmp_path / "store")
@@ -133,10 +135,9 @@ def test_every_kind_of_source(spark: Any, tmp_path: Path) -> None:
         local.add("of", [("x", "a"), ("y", "b")])
         assert all_of(r) == all_of(local)
         assert r.count(IRI("http://e/p")) == 2
-        assert {reading.path: reading.rows for reading in r.take_readings()}["table:people"] == 2
-        r.update(delete=r.given("person", frame, columns=["name", "n"]) + r.read(tmp_path / "edge.csv"))
+        r.update(delete=facts("person", frame, columns=["name", "n"]) + read(tmp_path / "edge.csv"))
         assert r.count("old") == 0 and r.rows("edge") == [(1, 2)]
-    with pytest.raises(OptionError, match="workers=2 or more"):
+    with pytest.raises(OptionError, match="a `Pipeline` keeps"):
         one_task(program, spark, checkpoints=object())
     with pytest.raises(DataError, match="there is no such file"), one_task(program, spark) as r:
         r.load(tmp_path / "none.csv")

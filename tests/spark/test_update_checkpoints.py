@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, SparkOptions
 from modulog.engines.values import Failures
 from modulog.pipeline import checkpoints
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.update_checkpoints import UpdateCheckpoints
 from modulog.planning.passes import Switches
+from modulog.reasoner.for_pipelines import open_store
 from support.stores import held
 
 PROGRAM = """
@@ -96,7 +97,12 @@ def saved(tmp_path: Path) -> tuple[Path, dict[str, list[tuple[Any, ...]]]]:
 
 
 def opened(spark: Any, store: Path, checkpoints: Any, **options: Any) -> Reasoner:
-    return Reasoner.open(store, spark=spark, folder=checkpoints.folder, checkpoints=checkpoints, **options)
+    return open_store(
+        store,
+        spark=SparkOptions(session=spark, folder=checkpoints.folder),
+        checkpoints=checkpoints,
+        **options,
+    )
 
 
 def from_scratch(given: dict[str, list[tuple[Any, ...]]], *changes: dict[str, Any]) -> dict[str, Any]:
@@ -121,7 +127,7 @@ def test_taken_up_after_any_commit(
 ) -> None:
     before, given = saved
     first, second = change(given, 1), change(given, 2)
-    with Reasoner.open(before, program=None, switches=Switches(maintenance=maintenance)) as r:
+    with open_store(before, switches=Switches(maintenance=maintenance)) as r:
         r.save(tmp_path / "own")
     expected = from_scratch(given, first), from_scratch(given, first, second)
     for stop in stops:

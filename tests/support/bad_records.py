@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from modulog import Reasoner
+from modulog.reasoner.for_pipelines import take_readings
 
 RDF_XML = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:a="http://a/">
 <rdf:Description rdf:about="http://a/s"><a:p>x</a:p></rdf:Description>
@@ -48,7 +49,7 @@ class Odd:
         with Reasoner("", **options) as r:
             r.load(folder / self.name, bad="set-aside", **self.options)
             facts = {str(p): sorted(map(str, r.rows(p))) for p in r.predicates()}
-            (reading,) = r.take_readings()
+            (reading,) = take_readings(r)
             assert r.materialise().set_aside == reading.set_aside
             bad = sorted(r.bad_records().to_pylist(), key=lambda b: (b["line"], b["text"]))
             return facts, bad, reading.rows

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from modulog import Reasoner
+from support.reasoners import with_switches
 from support.values import Row, predicate_of, program_of, read_csv, rows_of_python, rows_to_python
 
 HERE = Path(__file__).parents[1] / "cases"
@@ -25,7 +26,7 @@ UPDATES = [f for f in RESULTS if (f / "updates").is_dir()]
 
 def loaded(folder: Path, options: dict[str, Any], engine: str) -> Reasoner:
     """A reasoner with the program and the facts of a case, and switches."""
-    reasoner = Reasoner(program_of(folder), engine=engine, **options)
+    reasoner = Reasoner(program_of(folder), engine=engine, **with_switches(options))
     if (folder / "facts").is_dir():
         reasoner.load(folder / "facts")
     return reasoner

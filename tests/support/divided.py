@@ -22,7 +22,9 @@ TIMES = {"seconds", "compiling", "label"}
 def divided(program: str | Path, workers: int, *, piece: int = 3, **switches: Any) -> Reasoner:
     """A reasoner that gives every thread something to do as soon as there are two entries, and cuts rows into small pieces."""
     threads = Threads(workers, least=1, piece=piece)
-    return Reasoner.of(*read_program(program), Switches(**switches), LocalBackend(threads))
+    made = object.__new__(Reasoner)
+    made._start(*read_program(program), Switches(**switches), LocalBackend(threads), None)
+    return made
 
 
 def untimed(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from modulog import Pipeline, Reasoner
 from modulog.pipeline import Sink, Source
+from support.reasoners import with_switches
 
 RULES = """
     path(?x, ?y) :- edge(?x, ?y) .
@@ -30,8 +31,7 @@ def pipeline(folder: Path, length: int = 7, **options: Any) -> Pipeline:
         store=folder / "store",
         mode="incremental",
         checkpoint_rounds=2,
-        storage="plain",
-        **{"engine": "local", **options},
+        **with_switches({"engine": "local", "storage": "plain", **options}),
     )
 
 

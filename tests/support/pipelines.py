@@ -21,6 +21,7 @@ from modulog.errors import DataError, ModulogError, ProgramWarning
 from modulog.pipeline import Run, Sink, Source, sinks
 from modulog.pipeline.run import START
 from modulog.store.manifest import read_manifest
+from support.reasoners import with_switches
 from support.stores import held
 
 
@@ -106,8 +107,7 @@ def left_out(place: Place, tmp_path: Path, counted_once: bool = True, **options:
         sources=[lead, Source(str(tmp_path / "part.nt"))],
         store=tmp_path / "store",
         mode="incremental",
-        **place.options,
-        **options,
+        **with_switches({**place.options, **options}),
     )
     first = place.run(pipeline)
     assert first.read == {str(tmp_path / "lead.csv"): 3, str(tmp_path / "part.nt"): 2}
@@ -176,7 +176,7 @@ class Lake:
     def run(self, **options: Any) -> Run:
         (self.folder / "rules.rls").write_text(self.rules)
         given = {**self.place.options, **self.options}
-        pipeline = Pipeline(rules=[self.folder / "rules.rls"], store=self.store, **given)
+        pipeline = Pipeline(rules=[self.folder / "rules.rls"], store=self.store, **with_switches(given))
         return self.place.run(pipeline, **options)
 
     def check(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from modulog import Reasoner
 from support.module_programs import Story
+from support.reasoners import with_switches
 from support.strategies import Facts
 from support.updates import as_python, truths
 from support.values import rows_of_python, rows_to_python
@@ -28,7 +29,7 @@ def sizes(these: Facts, those: Facts) -> dict[str, int]:
 def tell(it: Story, spark: Any, **options: Any) -> None:
     """A random program through its updates: after each, what the oracle derives, and the difference to before."""
     expected = truths(it)
-    with Reasoner(it.shuffled(it.seed), spark=spark, **options) as r:
+    with Reasoner(it.shuffled(it.seed), spark=spark, **with_switches(options)) as r:
         for p, rows in it.case.facts.items():
             r.add(p, rows_to_python(rows))
         assert facts_of_all(r) == expected[0], it

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.closures import closure_state
 from modulog.engines.local import closure_body
 from modulog.engines.local.closure_relation import ClosureRelation
 from modulog.engines.local.view_body import ViewRelation
 from modulog.errors import DataError
+from support.reasoners import reasoner
 
 SKOS = """
     broaderTransitive(?x, ?y) :- broader(?x, ?y) .
@@ -58,7 +59,7 @@ def reasoners(program: str, facts: dict[str, Any]) -> tuple[Reasoner, Reasoner]:
     """One that lists and one that represents."""
     found = []
     for storage in ("plain", "compact"):
-        r = Reasoner(program, engine="local", storage=storage)
+        r = Reasoner(program, engine="local", switches=Switches(storage=storage))
         for predicate, rows in facts.items():
             r.add(predicate, rows)
         found.append(r)
@@ -146,13 +147,13 @@ def test_what_is_chosen_and_why() -> None:
     small.materialise()
     assert "storage listed: 1 pair, which is little" in str(small.plan())
     for switches in ({"storage": "plain"}, {"modules": "off", "storage": "compact"}):
-        r = Reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(a, b) .", engine="local", **switches)
+        r = reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(a, b) .", engine="local", **switches)
         r.materialise()
         assert isinstance(relation(r, "path"), ClosureRelation) == ("modules" not in switches)
         assert relation(r, "path").listed
         assert "storage" not in str(r.plan())
     with pytest.raises(ValueError, match='storage is "auto" or "plain" or "compact"'):
-        Reasoner("", storage="small")
+        Reasoner("", switches=Switches(storage="small"))
 
 
 def test_a_list_that_grows_becomes_a_closure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +165,9 @@ def test_a_list_that_grows_becomes_a_closure(monkeypatch: pytest.MonkeyPatch) ->
         both(?y, ?x) :- path(?x, ?y) .
         loop(?x) :- both(?x, ?x) .
     """
-    plain, auto = (Reasoner(program, engine="local", storage=storage) for storage in ("plain", "auto"))
+    plain, auto = (
+        Reasoner(program, engine="local", switches=Switches(storage=storage)) for storage in ("plain", "auto")
+    )
     start, more = [("a", "b"), ("z", "z")], [(i, i + 1) for i in range(1500)]
     for r in (plain, auto):
         r.add("path", start)
@@ -197,7 +200,7 @@ def test_a_view_does_not_keep_itself_alive(kind: str) -> None:
     r = Reasoner(
         "u(?x, ?y) :- a(?x, ?y) . u(?x, ?y) :- b(?x, ?y) . b(?x, ?y) :- u(?x, ?y), e(?x, ?y) .",
         engine="local",
-        storage="compact",
+        switches=Switches(storage="compact"),
     )
     r.add("a", [(1, 2)])
     r.add("e", [(1, 2)])
@@ -274,7 +277,7 @@ def test_a_listed_closure_follows_updates(rules: str, storage: str, tmp_path: Pa
     program = f"p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . {rules} p(?x, ?y) :- e(?x, ?y) ."
     chance = random.Random(5)
     edges = {(chance.randrange(12), chance.randrange(12)) for _ in range(14)}
-    r = Reasoner(program, engine="local", storage=storage)
+    r = Reasoner(program, engine="local", switches=Switches(storage=storage))
     r.add("e", edges)
     r.materialise()
     for step in range(8):
@@ -284,7 +287,7 @@ def test_a_listed_closure_follows_updates(rules: str, storage: str, tmp_path: Pa
         before = set(r.rows("p"))
         change = r.update(delete={"e": gone}, add={"e": come})
         rows = r.rows("p")
-        anew = Reasoner(program, engine="local", modules="off")
+        anew = Reasoner(program, engine="local", switches=Switches(modules="off"))
         anew.add("e", edges)
         assert relation(r, "p").listed and len(rows) == len(set(rows))
         assert set(rows) == set(anew.rows("p"))
@@ -300,7 +303,11 @@ def test_a_listed_closure_follows_updates(rules: str, storage: str, tmp_path: Pa
 def test_an_older_modulog_refuses_what_it_cannot_read(tmp_path: Path) -> None:
     """A store with represented relations has a newer version of the format; one without has the first."""
     for storage, version in (("plain", 1), ("compact", 2)):
-        r = Reasoner("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(a, b) .", engine="local", storage=storage)
+        r = Reasoner(
+            "p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(a, b) .",
+            engine="local",
+            switches=Switches(storage=storage),
+        )
         r.save(tmp_path / storage)
         assert json.loads((tmp_path / storage / "modulog-store.json").read_text())["version"] == version
     with pytest.raises(DataError):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.algebra.expressions import Join, Project, Rows
 from modulog.cli.app import app
 from modulog.engines.engine import Work
@@ -25,7 +25,7 @@ def pairs(rows: int, values: int) -> Any:
 
 
 def petals(decompose: str) -> Reasoner:
-    r = Reasoner(PETALS, decompose=decompose)
+    r = Reasoner(PETALS, switches=Switches(decompose=decompose))
     r.add("r", pairs(6000, 200))
     return r
 
@@ -41,20 +41,22 @@ def test_auto_takes_a_rule_when_it_pays() -> None:
 )
 def test_auto_leaves_simple_rules(rule: str) -> None:
     for mode, expected in (("auto", 0), ("all", 1)):
-        r = Reasoner(rule, decompose=mode)
+        r = Reasoner(rule, switches=Switches(decompose=mode))
         r.add("r", pairs(6000, 200))
         assert r.materialise().decomposed_rules == expected
 
 
 def test_all_leaves_rules_of_one_atom_and_closures() -> None:
-    r = Reasoner("p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .", decompose="all")
+    r = Reasoner(
+        "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .", switches=Switches(decompose="all")
+    )
     r.add("e", [(1, 2), (2, 3)])
     assert r.materialise().decomposed_rules == 0
     assert r.count("p") == 3
 
 
 def test_the_plan_draws_the_tree() -> None:
-    r = Reasoner(COLLABORATOR, decompose="all")
+    r = Reasoner(COLLABORATOR, switches=Switches(decompose="all"))
     people, topics = range(10), range(100, 105)
     for name, start in (("cw", 1000), ("ca", 2000)):
         known = [(x, start + 10 * x + y - 100) for x in people for y in topics]
@@ -79,7 +81,7 @@ def test_a_decomposition_is_fixed_when_its_rule_first_runs() -> None:
 
 
 def test_memory_of_tables() -> None:
-    r = Reasoner(COLLABORATOR, decompose="all")
+    r = Reasoner(COLLABORATOR, switches=Switches(decompose="all"))
     for name, rows in FACTS.items():
         r.add(name, rows)
     first = r.materialise()
@@ -91,12 +93,12 @@ def test_memory_of_tables() -> None:
     assert change.added == {"cw": 1, "ca": 1, "pc": 1}
     assert change.statistics.node_bytes == r._maintenance.node_bytes() > 0
     assert "tables of decomposed rules" in str(change.statistics)
-    statistics = r.statistics
-    assert statistics is not None and statistics.node_bytes == change.statistics.node_bytes
+    statistics = r.materialise()
+    assert statistics.node_bytes == change.statistics.node_bytes
 
 
 def test_without_maintenance_nothing_is_kept() -> None:
-    r = Reasoner(COLLABORATOR, decompose="all", maintenance="recompute")
+    r = Reasoner(COLLABORATOR, switches=Switches(decompose="all", maintenance="recompute"))
     for name, rows in FACTS.items():
         r.add(name, rows)
     assert r.update(add={"cw": [(5, 1)], "ca": [(5, 1)]}).statistics.node_bytes == 0
@@ -105,7 +107,7 @@ def test_without_maintenance_nothing_is_kept() -> None:
 
 def test_a_store_goes_on(tmp_path: Path) -> None:
     """Tables are not in the store: the first update makes them."""
-    r = Reasoner(COLLABORATOR, decompose="all")
+    r = Reasoner(COLLABORATOR, switches=Switches(decompose="all"))
     for name, rows in FACTS.items():
         r.add(name, rows)
     r.save(tmp_path / "store")
@@ -118,7 +120,7 @@ def test_a_store_goes_on(tmp_path: Path) -> None:
 
 def test_an_unknown_mode() -> None:
     with pytest.raises(ValueError, match='decompose is "auto" or "all" or "off", not \'some\''):
-        Reasoner(COLLABORATOR, decompose="some")
+        Reasoner(COLLABORATOR, switches=Switches(decompose="some"))
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -147,7 +149,7 @@ GROWING = """
 
 def growing(decompose: str, table_rows: int | None = None) -> Reasoner:
     """A rule of eight atoms over predicates that have one fact at first, and 600 in the end."""
-    r = Reasoner(GROWING, decompose=decompose, table_rows=table_rows)
+    r = Reasoner(GROWING, switches=Switches(decompose=decompose, table_rows=table_rows))
     r.add("start", [(0, 0)])
     r.add("step", [(i, i + 1) for i in range(300)])
     r.add("r", pairs(900, 300))
@@ -166,14 +168,14 @@ def test_a_tree_is_given_up_when_its_tables_grow() -> None:
 
 
 def test_the_plan_says_why_a_tree_was_given_up() -> None:
-    r = Reasoner(PETALS, decompose="all", table_rows=5)
+    r = Reasoner(PETALS, switches=Switches(decompose="all", table_rows=5))
     r.add("r", pairs(60, 20))
     statistics = r.materialise()
     assert (statistics.decomposed_rules, statistics.returned_rules) == (0, 1)
     line = next(line for line in str(r.plan()).splitlines() if "no longer along a tree" in line)
     assert "more than 5 rows of {?s" in line and "were expected" in line
     assert "no longer along a tree" in r.plan()._repr_html_()
-    standard = Reasoner(PETALS, decompose="off")
+    standard = Reasoner(PETALS, switches=Switches(decompose="off"))
     standard.add("r", pairs(60, 20))
     assert sorted(r.rows("h")) == sorted(standard.rows("h"))
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog import Predicate, Reasoner, parse_program
-from modulog.errors import DataError
-from modulog.reasoner.facts_in import Given
+from modulog import FactBatch, Predicate, Reasoner, parse_program
+from modulog.reasoner import for_pipelines
 from modulog.store.manifest import read_manifest
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . edge(0, 1) . flag() :- path(?x, ?x), ~other(?x, ?x) ."
@@ -28,11 +26,9 @@ def test_difference_leads_to_the_wanted_facts(
     for name, rows in before.items():
         r.add(name, rows)
     r.materialise()
-    facts = (
-        r.given("edge", wanted["edge"]) + r.given("path", wanted["path"]) + r.given("other", wanted["other"])
-    )
-    gone, come = r.difference([Predicate(name, 2) for name in concerned], facts)
-    change = r.update(delete=gone, add=come)
+    facts = for_pipelines.given(r, FactBatch.of(wanted))
+    gone, come = for_pipelines.difference(r, [Predicate(name, 2) for name in concerned], facts)
+    change = for_pipelines.update(r, delete=gone, add=come)
     assert change.ignored == 0
     expected = Reasoner(RULES)
     for name in before:
@@ -45,16 +41,11 @@ def test_facts_that_nobody_gives_any_more_go() -> None:
     r = Reasoner("p(1) .")
     r.add("p", [(2,)])
     r.add("q", [(3,)])
-    gone, come = r.difference([Predicate("p", 1), Predicate("q", 1), Predicate("new", 1)], None)
-    r.update(delete=gone, add=come)
+    gone, come = for_pipelines.difference(
+        r, [Predicate("p", 1), Predicate("q", 1), Predicate("new", 1)], None
+    )
+    for_pipelines.update(r, delete=gone, add=come)
     assert r.rows("p") == [(1,)] and r.count("q") == 0
-
-
-def test_given_facts_belong_to_their_reasoner() -> None:
-    one, other = Reasoner("p(1) ."), Reasoner("p(1) .")
-    with pytest.raises(DataError, match="cannot be given to another"):
-        one.difference([Predicate("p", 1)], other.given("p", [(2,)]))
-    assert isinstance(one.given("p", [(2,)]), Given)
 
 
 def test_another_program_over_a_store(tmp_path: Path) -> None:
@@ -74,7 +65,7 @@ def test_another_program_over_a_store(tmp_path: Path) -> None:
 
 
 def test_notes_stay_with_their_state(tmp_path: Path) -> None:
-    Reasoner("p(1) .").save(tmp_path, notes={"a": [1, 2]})
+    for_pipelines.save(Reasoner("p(1) ."), tmp_path, {"a": [1, 2]})
     manifest = read_manifest(tmp_path)
     assert (manifest.notes, manifest.noted, manifest.generation) == ({"a": [1, 2]}, 1, 1)
     with Reasoner.open(tmp_path) as opened:
@@ -83,11 +74,11 @@ def test_notes_stay_with_their_state(tmp_path: Path) -> None:
         opened.update(add={"p": [(2,)]})
         opened.save(tmp_path)
         assert (read_manifest(tmp_path).notes, read_manifest(tmp_path).noted) == ({"a": [1, 2]}, 1)
-        opened.save(tmp_path, notes={"a": (3,)})
+        for_pipelines.save(opened, tmp_path, {"a": (3,)})
         assert (read_manifest(tmp_path).notes, read_manifest(tmp_path).noted) == ({"a": [3]}, 3)
-        opened.save(tmp_path, notes={"a": [3]})
+        for_pipelines.save(opened, tmp_path, {"a": [3]})
         opened.update(add={"p": [(4,)]})
-        opened.save(tmp_path, notes={"b": 1})
+        for_pipelines.save(opened, tmp_path, {"b": 1})
     assert read_manifest(tmp_path).generation == 4 and read_manifest(tmp_path).notes == {"b": 1}
     Reasoner("p(1) .").save(tmp_path)
     assert read_manifest(tmp_path).notes == {}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from modulog import IRI, Reasoner
+from modulog import IRI, Reasoner, Switches, facts
 from modulog.cli import app
 from modulog.pipeline import Run
 from support import oracle
@@ -22,7 +22,7 @@ RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?
 
 @pytest.mark.parametrize("storage", ["auto", "plain", "compact"])
 def test_a_derived_fact_stays_and_is_counted(storage: str) -> None:
-    r = Reasoner(RULES, storage=storage)
+    r = Reasoner(RULES, switches=Switches(storage=storage))
     r.add("edge", [(1, 2), (2, 3)])
     r.add("path", [(1, 2)])
     change = r.update(delete={"path": [(1, 3), (1, 2), (7, 8), (7, 8)], "edge": [(5, 5)], "other": [(1,)]})
@@ -94,7 +94,7 @@ def test_a_fact_that_comes_in_the_same_update_is_neither() -> None:
 def test_collapsed_predicates_and_views(
     rules: str, deleted: str, asked: tuple[Any, ...], storage: str
 ) -> None:
-    r = Reasoner(rules, storage=storage)
+    r = Reasoner(rules, switches=Switches(storage=storage))
     r.add("a", [(1, 2)])
     change = r.update(delete={deleted: [asked]})
     assert (change.still_derived, change.ignored) == (1, 0)
@@ -104,7 +104,10 @@ def test_collapsed_predicates_and_views(
 @pytest.mark.parametrize("seed", range(40))
 def test_random_updates_count_what_sets_say(seed: int) -> None:
     it = story(seed, updates=4)
-    r, facts = Reasoner(text(it.case.rules), storage="compact" if seed % 2 else "auto"), it.case.facts
+    r, facts = (
+        Reasoner(text(it.case.rules), switches=Switches(storage="compact" if seed % 2 else "auto")),
+        it.case.facts,
+    )
     for p, rows in facts.items():
         r.add(p, rows_to_python(rows))
     for number, step in enumerate(it.updates):
@@ -177,7 +180,7 @@ def test_a_run_says_it() -> None:
         (lambda r: r.add("p", "ab"), "not a str"),
         (lambda r: r.update(add={"p": ["ab"]}), r"write \('ab',\)"),
         (lambda r: r.update(delete={"p": ["ab"]}), r"write \('ab',\)"),
-        (lambda r: r.given("p", ["ab"]), r"write \('ab',\)"),
+        (lambda r: r.update(add=facts("p", ["ab"])), r"write \('ab',\)"),
     ],
 )
 def test_a_text_is_no_row(ask: Callable[[Reasoner], object], said: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, facts
 from modulog.cli import app
 from modulog.errors import DataError, ModulogError, ProgramWarning
 from modulog.formats import DataWarning
@@ -71,16 +71,16 @@ ERRORS: list[tuple[Work, str]] = [
     (lambda r: r.add("edge", "edge.csv"), "not a str; for a file use `load`"),
     (lambda r: r.add("edge", Path("edge.csv")), "for a file use `load`"),
     (lambda r: r.add("edge", {"a": [1], "b": [2]}), "for a dictionary of columns write `pyarrow.table"),
-    (lambda r: r.update(add=[("a", "b")]), r"facts of an update stand by predicate: .* not in a list"),  # type: ignore[arg-type]
+    (lambda r: r.update(add=[("a", "b")]), r"facts stand by predicate: .* not in a list"),  # type: ignore[arg-type]
     (lambda r: r.rows("path(a, ?x)"), r"`path\(a, \?x\)` is no name of a predicate; .* use `query`"),
     (lambda r: r.query("path"), r"write `path\(\?x, \?y\)`, with a variable for each argument"),
     (lambda r: r.query("?- path(a, ?x)"), "a query has no `\\?-`"),
     (lambda _: Reasoner(Path("edge.csv")), "edge.csv: a file of facts by its name, not of rules"),
     (lambda _: Reasoner(Path("plain.csv.gz")), "a file of facts by its name, not of rules"),
     (lambda _: Reasoner("PREFIX e: <http://e/>\np(?x) :- e:q(?x) ."), "write `@prefix e"),
-    (lambda r: r.dataframe("edge"), "the local engine has no Spark data frames"),
+    (lambda r: r.to_spark("edge"), "the local engine has no Spark data frames"),
     (
-        lambda _: Reasoner(PATHS, engine="local").dataframe("path"),
+        lambda _: Reasoner(PATHS, engine="local").to_spark("path"),
         "the local engine has no Spark data frames",
     ),
 ]
@@ -111,7 +111,7 @@ def told(work: Work) -> list[tuple[type[Warning], str]]:
         (lambda r: r.load("."), ".: skipped rules.rls: not .csv, "),
         (lambda r: r.update(add={"egde": [("a", "b")]}), "facts of egde: there was no such predicate; did you mean edge?"),
         (lambda r: r.update(delete={"egde": [("a", "b")]}), "facts of egde: there was no such predicate; did you mean"),
-        (lambda r: r.update(add=r.given("egde", [("a", "b")])), "facts of egde: there was no such predicate"),
+        (lambda r: r.update(add=facts("egde", [("a", "b")])), "facts of egde: there was no such predicate"),
         (lambda r: r.add("ex:edge", EDGES), "facts of ex:edge: a name, not an IRI, since the program has no prefix `ex:`"),
     ],
 )  # fmt: skip

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.cli import app
 from modulog.formats import DataWarning
 from modulog.modules import make_module
@@ -75,7 +75,7 @@ def test_the_module_of_the_guide() -> None:
     changes += [({"near": [("a", "b"), ("b", "a")]}, {"near": [("d", "a")]}), ({}, {"near": [("a", "b")]})]
     with patch.object(make_module, "SeminaiveModule", mirror), Reasoner(text) as r:
         steps = [follow(r, changes)]
-    with Reasoner(text, modules="off") as r:
+    with Reasoner(text, switches=Switches(modules="off")) as r:
         steps.append(follow(r, changes))
     assert made and steps[0] == steps[1] and all(steps[0])
 

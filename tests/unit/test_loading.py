@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from modulog import IRI, Reasoner
+from modulog import IRI, Reasoner, read
 from modulog.errors import DataError
 from modulog.formats import DataWarning
+from modulog.reasoner import for_pipelines
 
 
 def test_a_file_fills_the_predicate_it_is_named_for(tmp_path: Path) -> None:
@@ -161,9 +162,9 @@ def test_readings_tell_rows_and_bad_records(tmp_path: Path) -> None:
     r = Reasoner("triple(?x, ?y, ?z) :- p(?x, ?y, ?z) .")
     with pytest.warns(DataWarning, match="bad records"):
         r.load(tmp_path / "people.csv", mapping={"age": [0, 2], "name": [0, 1]}, bad="set-aside")
-    r.read(tmp_path / "facts.nt")
+    for_pipelines.given(r, read(tmp_path / "facts.nt"))
     with pytest.raises(DataError):
         r.load(tmp_path / "people.csv")
-    found = [(Path(reading.path).name, reading.rows) for reading in r.take_readings()]
+    found = [(Path(reading.path).name, reading.rows) for reading in for_pipelines.take_readings(r)]
     assert found == [("people.csv", 3), ("facts.nt", 2)]
-    assert r.take_readings() == []
+    assert for_pipelines.take_readings(r) == []

@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from modulog import IRI, Predicate, Reasoner, parse_program
+from modulog import IRI, Predicate, Reasoner, facts, parse_program
 from modulog.errors import ProgramError, ProgramWarning, QueryError
 from modulog.language.safety import check
+from modulog.reasoner import for_pipelines
 from modulog.terms.functions import FUNCTIONS, OF_SPARQL
 
 PATHS = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
@@ -123,7 +124,7 @@ def test_facts_that_come_with_the_first_update() -> None:
     r = Reasoner(PATHS)
     assert r.update(add={"edge": [(1, 2)]}).added == {"edge": 1, "path": 1}
     r = Reasoner(PATHS)
-    r.update(add=r.given("edge", [(1, 2)]))
+    r.update(add=facts("edge", [(1, 2)]))
     r = Reasoner(PATHS)
     r.update(delete={"edge": [(1, 2)]})
     assert r.count("path") == 0
@@ -180,7 +181,7 @@ def test_many_are_not_all_shown() -> None:
         (lambda r: r.contains("q", (1,)), "contains"),
         (lambda r: list(r.batches("q")), "batches"),
         (lambda r: r.update(add={"other": [(1,)]}), "update"),
-        (lambda r: r.difference([Predicate("other", 1)], None), "difference"),
+        (lambda r: for_pipelines.difference(r, [Predicate("other", 1)], None), "difference"),
     ],
 )
 def test_the_line_of_the_user_is_named(ask: Any, name: str) -> None:

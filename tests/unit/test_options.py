@@ -1,18 +1,18 @@
-"""Options and switches: what is misspelt, what belongs to another engine, and what cannot have its value."""
+"""Options and switches: what is misspelt, what has moved, what belongs to another engine, and what cannot have its value."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from modulog import Pipeline, Reasoner
-from modulog.engines.registry import SPARK_OPTIONS
-from modulog.errors import ModulogError, OptionError
+from modulog import Pipeline, Reasoner, SparkOptions, Switches, facts, read
+from modulog.cli import options as of_command_line
+from modulog.engines.options import EngineName
+from modulog.errors import DataError, ModulogError, OptionError
+from modulog.formats.format import EXTENSIONS, WRITTEN, ReadFormat, WriteFormat
 
 
 def pipeline(**options: Any) -> Pipeline:
@@ -22,28 +22,41 @@ def pipeline(**options: Any) -> Pipeline:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Reasoner("p(1) .", stroage="plain"), "unknown option `stroage`; did you mean `storage`?"),
+        (
+            lambda: Reasoner("p(1) .", stroage="plain"),
+            "unknown option `stroage`; did you mean `switches=Switches(storage='plain')`?",
+        ),
+        (
+            lambda: Reasoner("p(1) .", storage="plain"),
+            "`storage` is spelt `switches=Switches(storage='plain')` now",
+        ),
         (
             lambda: Reasoner("p(1) .", broadcast_limt=0),
-            "unknown option `broadcast_limt`; did you mean `broadcast_limit`?",
+            "unknown option `broadcast_limt`; did you mean `spark=SparkOptions(broadcast_limit=0)`?",
         ),
-        (lambda: Reasoner("p(1) .", foo=1), "unknown option `foo`; options are broadcast_limit, checkpoints"),
-        (lambda: pipeline(stroage="plain"), "unknown option `stroage`; did you mean `storage`?"),
+        (
+            lambda: Reasoner("p(1) .", folder="f"),
+            "`folder` is spelt `spark=SparkOptions(folder='f')` now",
+        ),
+        (
+            lambda: Reasoner("p(1) .", foo=1),
+            "unknown option `foo`; options are engine, workers, spark, progress, switches",
+        ),
+        (lambda: Reasoner("p(1) .", checkpoints=None), "`checkpoints` is no option any more: a `Pipeline`"),
+        (
+            lambda: pipeline(stroage="plain"),
+            "unknown option `stroage`; did you mean `switches=Switches(storage='plain')`?",
+        ),
+        (lambda: pipeline(modules="off"), "`modules` is spelt `switches=Switches(modules='off')` now"),
         (lambda: pipeline(sink=[]), "unknown option `sink`; did you mean `sinks`?"),
         (lambda: pipeline(places=None), "unknown option `places`"),
-        (
-            lambda: Reasoner("p(1) .", storage="plane"),
-            'storage is "auto" or "plain" or "compact", not \'plane\'',
-        ),
-        (lambda: Reasoner("p(1) .", modules=False), 'modules is "auto" or "off", not False'),
-        (lambda: Reasoner("p(1) .", decompose=None), 'decompose is "auto" or "all" or "off", not None'),
-        (lambda: Reasoner("p(1) .", value_rounds="10"), "value_rounds is a number above zero, not '10'"),
-        (lambda: Reasoner("p(1) .", value_facts=0), "value_facts is a number above zero, not 0"),
-        (
-            lambda: Reasoner("p(1) .", broadcast_limit=5),
-            "`broadcast_limit` is an option of the Spark engine, and the engine is local: leave it out",
-        ),
-        (lambda: Reasoner("p(1) .", engine="local", folder="f"), "`folder` is an option of the Spark engine"),
+        (lambda: read("p.csv", heder=True), "unknown option `heder`; did you mean `header`?"),
+        (lambda: Reasoner("").load("p.csv", heder=True), "unknown option `heder`; did you mean `header`?"),
+        (lambda: Switches(storage="plane"), 'storage is "auto" or "plain" or "compact", not \'plane\''),
+        (lambda: Switches(modules=False), 'modules is "auto" or "off", not False'),
+        (lambda: Switches(decompose=None), 'decompose is "auto" or "all" or "off", not None'),
+        (lambda: Switches(value_rounds="10"), "value_rounds is a number above zero, not '10'"),
+        (lambda: Switches(value_facts=0), "value_facts is a number above zero, not 0"),
         (
             lambda: Reasoner("p(1) .", engine="local", spark=object()),
             "`spark` is an option of the Spark engine",
@@ -51,10 +64,8 @@ def pipeline(**options: Any) -> Pipeline:
         (lambda: Reasoner("p(1) .", workers=0), "`workers` is a number from 1 on, not 0"),
         (lambda: Reasoner("p(1) .", workers="2"), "`workers` is a number from 1 on, not '2'"),
         (lambda: Reasoner("p(1) .", workers=True), "`workers` is a number from 1 on, not True"),
-        (
-            lambda: Reasoner("p(1) .", spark=object(), broadcast_limit=-1),
-            "`broadcast_limit` is a number from 0 on, not -1",
-        ),
+        (lambda: SparkOptions(broadcast_limit=-1), "`broadcast_limit` is a number from 0 on, not -1"),
+        (lambda: SparkOptions(session=object(), settings={}), "`settings` are for a new session"),
         (
             lambda: Reasoner("p(1) .", spark=object(), local_limit=0),
             "`local_limit` is no option any more: `workers=1` lets one task do all the work, `workers=2`",
@@ -71,18 +82,54 @@ def test_refused(make: Callable[[], object], said: str) -> None:
 
 def test_open_refuses_too(tmp_path: Path) -> None:
     Reasoner("p(1) .").save(tmp_path)
-    with pytest.raises(OptionError, match="unknown option `checkpoint`; did you mean `checkpoints`"):
-        Reasoner.open(tmp_path, checkpoint=None)
-    with pytest.raises(OptionError, match="unknown option `storage`"):
-        Reasoner.open(tmp_path, storage="plain")
-    with pytest.raises(OptionError, match="`broadcast_limit` is an option of the Spark engine"):
-        Reasoner.open(tmp_path, broadcast_limit=0)
-    with pytest.raises(OptionError, match=r"`update_limit` is no option any more.*`workers=2`"):
-        Reasoner.open(tmp_path, update_limit=0)
+    for options, said in (
+        ({"engin": "local"}, "unknown option `engin`; did you mean `engine`"),
+        ({"storage": "plain"}, "unknown option `storage`"),
+        ({"broadcast_limit": 0}, r"`broadcast_limit` is spelt `spark=SparkOptions\(broadcast_limit=0\)` now"),
+        ({"update_limit": 0}, r"`update_limit` is no option any more.*`workers=2`"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            Reasoner.open(tmp_path, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.skipif(find_spec("pyspark") is None, reason="PySpark is not installed")
-def test_the_options_of_spark_are_those_of_its_backend() -> None:
-    from modulog.engines.spark.backend import SparkBackend
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("read", r"modulog\.read\(path"),
+        ("given", r"modulog\.facts\(predicate"),
+        ("dataframe", "to_spark"),
+        ("statistics", r"`materialise\(\)`"),
+        ("no_such_thing", "has no `no_such_thing`$"),
+    ],
+)
+def test_what_has_gone_from_a_reasoner_names_what_there_is_instead(name: str, instead: str) -> None:
+    r = Reasoner("p(1) .")
+    assert not hasattr(r, name)
+    with pytest.raises(AttributeError, match=instead):
+        getattr(r, name)
 
-    assert {"self", "spark", *SPARK_OPTIONS} == set(inspect.signature(SparkBackend.__init__).parameters)
+
+def test_what_has_gone_from_a_change() -> None:
+    change = Reasoner("p(1) .").update(add={"p": [(2,)]})
+    with pytest.raises(AttributeError, match="to_spark"):
+        change.dataframe()  # type: ignore[attr-defined]
+
+
+def test_a_batch_names_its_own_predicates() -> None:
+    with pytest.raises(DataError, match=r'read\(…, predicate="edge"\)'):
+        Reasoner("").add("edge", read("links.csv"))
+    with pytest.raises(DataError, match="facts stand by predicate"):
+        Reasoner("").update(add=[("a", "b")])  # type: ignore[arg-type]
+    assert (
+        repr(read("a.csv") + facts("p", [(1,)]) + {"q": [(2,)]})
+        == "<FactBatch: a.csv, facts of p, facts of q>"
+    )
+
+
+def test_the_types_of_options_have_all_values() -> None:
+    assert get_args(ReadFormat) == tuple(dict.fromkeys(EXTENSIONS.values()))
+    assert get_args(WriteFormat) == WRITTEN == get_args(of_command_line.FileFormat)
+    assert get_args(of_command_line.EngineName) == get_args(EngineName)
+    hints = get_type_hints(Switches)
+    for name in ("Modules", "Storage", "Decompose"):
+        assert getattr(of_command_line, name) == hints[name.lower()]

@@ -36,8 +36,8 @@ WITHOUT_EXAMPLE = {
 
 
 def test_the_reference_has_what_users_meet() -> None:
-    assert {"modulog.Reasoner", "modulog.pipeline.Sink", "modulog.errors.DataError"} <= set(NAMES)
-    assert {"modulog.answers.Change", "modulog.answers.Statistics", "modulog.answers.Plan"} <= set(NAMES)
+    assert {"modulog.Reasoner", "modulog.Sink", "modulog.read", "modulog.errors.DataError"} <= set(NAMES)
+    assert {"modulog.Change", "modulog.Statistics", "modulog.Plan"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

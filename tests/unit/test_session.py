@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from modulog import IRI, Reasoner, parse_program
+from modulog import IRI, Reasoner, Switches, parse_program
 from modulog.engines.values import Failures
 from modulog.errors import (
     DataError,
@@ -28,6 +28,7 @@ from modulog.errors import (
     ProgramError,
     QueryError,
 )
+from support.reasoners import reasoner
 
 PATHS = """
     path(?x, ?y) :- edge(?x, ?y) .
@@ -101,8 +102,8 @@ def test_add_after_materialise_updates(paths: Reasoner) -> None:
     assert paths.count("path") == 6
     paths.add("edge", [("d", "e")])
     assert paths.count("path") == 10
-    assert paths.statistics is not None
-    assert (paths.statistics.facts, paths.statistics.explicit) == (14, 4)
+    statistics = paths.materialise()
+    assert (statistics.facts, statistics.explicit) == (14, 4)
     assert paths.contains("path", ("a", "e"))
 
 
@@ -292,7 +293,7 @@ def test_an_iri_may_name_a_class_and_a_property() -> None:
 def test_collapsed_predicates_are_read_as_they_are(modules: str) -> None:
     r = Reasoner(
         "parent(?x, ?y) :- child(?y, ?x) . child(?x, ?y) :- parent(?y, ?x) . p(?x) :- parent(?x, _) .",
-        modules=modules,
+        switches=Switches(modules=modules),
     )
     r.add("child", [("ann", "bob")])
     r.add("parent", [("bob", "cid"), ("bob", "ann")])
@@ -342,7 +343,7 @@ def test_what_is_exported_can_be_loaded(tmp_path: Path) -> None:
 
 def in_rounds() -> Reasoner:
     """The paths by the plain algorithm, which takes a round for each step."""
-    r = Reasoner(PATHS, modules="off")
+    r = Reasoner(PATHS, switches=Switches(modules="off"))
     r.add("edge", [("a", "b"), ("b", "c"), ("c", "d")])
     return r
 
@@ -385,7 +386,7 @@ def test_statistics() -> None:
     assert (statistics.nonrecursive_rules, statistics.recursive_rules) == (1, 1)
     rows = {str(rule): s.rows for rule, s in stratum.by_rule().items()}
     assert rows == {"path(?x, ?y) :- edge(?x, ?y) .": 3, "path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .": 3}
-    assert paths.materialise() is statistics is paths.statistics
+    assert paths.materialise() is statistics is paths.materialize()
     assert "9 facts (3 explicit)" in str(statistics)
 
 
@@ -426,25 +427,25 @@ def test_rows_without_a_value_are_counted_in_an_update_and_by_rule() -> None:
 def test_recursion_that_creates_values_has_limits() -> None:
     endless = "n(0) . n(?y) :- n(?x), ?y = ?x + 1 . m(?x) :- n(?x) ."
     for option in ({"value_rounds": 50}, {"value_facts": 50}):
-        r = Reasoner(endless, **option)
+        r = reasoner(endless, **option)
         with pytest.raises(
             LimitReached, match=r"<program>:1:8: this rule creates values .*\n.*n\(\?y\)"
         ) as caught:
             r.count("m")
         assert "raise value_rounds" in str(caught.value)
-        assert r.statistics is None
+        assert repr(r).endswith("not materialised yet>")
     bounded = endless.replace("n(?x), ?y", "n(?x), ?x < 50, ?y")
-    assert Reasoner(bounded, value_rounds=50).count("m") == 51
+    assert Reasoner(bounded, switches=Switches(value_rounds=50)).count("m") == 51
     with pytest.raises(LimitReached):
-        Reasoner(bounded, value_rounds=49).count("m")
+        Reasoner(bounded, switches=Switches(value_rounds=49)).count("m")
 
 
 def test_limits_are_for_rules_that_create_values() -> None:
     chain = "".join(f"e({i}, {i + 1}) . " for i in range(30))
     paths = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), e(?y, ?z) . q(?x + ?y) :- p(?x, ?y) ."
-    assert Reasoner(chain + paths, value_rounds=2, value_facts=5).count("p") == 465
+    assert Reasoner(chain + paths, switches=Switches(value_rounds=2, value_facts=5)).count("p") == 465
     with pytest.raises(ValueError, match="value_rounds is a number above zero"):
-        Reasoner(paths, value_rounds=0)
+        Reasoner(paths, switches=Switches(value_rounds=0))
 
 
 def test_queries_compute() -> None:
@@ -517,7 +518,7 @@ def test_an_unknown_engine_or_switch() -> None:
 
 def test_an_unknown_value_of_a_switch() -> None:
     with pytest.raises((ValueError, ModulogError), match="sometimes"):
-        Reasoner("", modules="sometimes")
+        Reasoner("", switches=Switches(modules="sometimes"))
 
 
 def test_a_program_of_another_type() -> None:
@@ -555,11 +556,11 @@ def test_ctrl_c_leaves_the_facts_and_a_later_run_works() -> None:
         if len(calls) == 3:
             signal.raise_signal(signal.SIGINT)
 
-    r = Reasoner(PATHS, modules="off", progress=stop)
+    r = Reasoner(PATHS, switches=Switches(modules="off"), progress=stop)
     r.add("edge", [(i, i + 1) for i in range(20)])
     with pytest.raises(Interrupted, match=r"stratum 1 of 1 \(path\), round 2, with 57 facts"):
         r.materialise()
-    assert r.statistics is None
+    assert repr(r).endswith("not materialised yet>")
     assert r.count("edge") == 20
     assert r.count("path") == 210
     assert r.materialise().facts == 230
@@ -583,7 +584,9 @@ def test_any_error_leaves_the_facts_and_a_later_run_works() -> None:
 def test_progress_is_told_every_round(paths: Reasoner) -> None:
     told: list[tuple[int, int, str, int, int]] = []
     r = Reasoner(
-        PATHS + "end(?x) :- path(_, ?x), ~edge(?x, _) .", modules="off", progress=lambda *a: told.append(a)
+        PATHS + "end(?x) :- path(_, ?x), ~edge(?x, _) .",
+        switches=Switches(modules="off"),
+        progress=lambda *a: told.append(a),
     )
     r.add("edge", [("a", "b"), ("b", "c"), ("c", "d")])
     r.materialise()

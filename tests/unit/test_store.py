@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.engines.local import store_writer
 from modulog.errors import DataError, QueryError
 from modulog.reasoner import reasoner
@@ -108,8 +108,8 @@ def test_nothing_is_computed(paths: Reasoner, tmp_path: Path, monkeypatch: pytes
     opened.materialise()
     assert sorted(opened.rows("end"), key=str) == sorted(paths.rows("end"), key=str)
     assert opened.query("path(a, ?y)").num_rows == 3
-    statistics = opened.statistics
-    assert statistics is not None and (statistics.facts, statistics.explicit) == (
+    statistics = opened.materialise()
+    assert (statistics.facts, statistics.explicit) == (
         paths.materialise().facts,
         paths.materialise().explicit,
     )
@@ -157,12 +157,15 @@ def test_explicit_facts_stay_apart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("modules", ["auto", "off"])
 def test_collapsed_predicates_and_switches(tmp_path: Path, modules: str) -> None:
-    r = Reasoner("a(?x, ?y) :- b(?y, ?x) . b(?x, ?y) :- a(?y, ?x) . c(?x) :- b(?x, 2) .", modules=modules)
+    r = Reasoner(
+        "a(?x, ?y) :- b(?y, ?x) . b(?x, ?y) :- a(?y, ?x) . c(?x) :- b(?x, 2) .",
+        switches=Switches(modules=modules),
+    )
     r.add("a", [(1, 2), (2, 3)])
     r.add("b", [(5, 6)])
     r.save(tmp_path)
     opened = Reasoner.open(tmp_path)
-    assert str(opened.plan()) == str(Reasoner(r.program, modules=modules).plan())
+    assert str(opened.plan()) == str(Reasoner(r.program, switches=Switches(modules=modules)).plan())
     assert held(opened) == held(r)
     opened.add("a", [(7, 5)])
     r.add("a", [(7, 5)])

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, read
 from modulog.cli import app
 from modulog.engines.local.body_relation import body_of
 from modulog.engines.local.relation import PlainRelation
@@ -440,10 +440,9 @@ def test_mistakes(modulog: Callable[..., Result], store: Path, args: list[str], 
     assert files(store.parent) == before
 
 
-def test_given_to_another_reasoner(store: Path) -> None:
-    r, other = Reasoner("p(1) ."), Reasoner("p(1) .")
+def test_a_batch_can_be_given_to_several_reasoners(store: Path) -> None:
+    r, other = Reasoner("p(1) ."), Reasoner("p(2) .")
     Path(store.parent, "p.csv").write_text("2\n", encoding="utf-8")
-    given = r.read(store.parent / "p.csv")
-    with pytest.raises(DataError, match="cannot be given to another"):
-        other.update(add=given)
-    assert r.update(add=given).added == {"p": 1}
+    batch = read(store.parent / "p.csv")
+    assert r.update(add=batch).added == {"p": 1}
+    assert other.update(delete=batch).deleted == {"p": 1}

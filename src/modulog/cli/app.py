@@ -31,24 +31,19 @@ from modulog.cli.inputs import Inputs
 from modulog.cli.options import (
     AnswerFormat,
     Bad,
-    BadRecords,
     ChangeFormat,
-    Decompose,
     DecomposeSwitch,
-    EngineName,
     EngineSwitch,
     FactPaths,
     FileFormat,
     Header,
     Maps,
-    Modules,
     ModulesSwitch,
     PipelineEngineSwitch,
     PipelineFile,
     PipelineWorkersSwitch,
     RulesFile,
     RulesOrStore,
-    Storage,
     StorageSwitch,
     StoreFolder,
     Strings,
@@ -108,24 +103,22 @@ def plan(
     facts: FactPaths = None,
     header: Header = False,
     strings: Strings = False,
-    bad: Bad = BadRecords.fail,
+    bad: Bad = "fail",
     maps: Maps = None,
-    modules: ModulesSwitch = Modules.auto,
-    storage: StorageSwitch = Storage.auto,
-    decompose: DecomposeSwitch = Decompose.auto,
-    engine: EngineSwitch = EngineName.auto,
+    modules: ModulesSwitch = "auto",
+    storage: StorageSwitch = "auto",
+    decompose: DecomposeSwitch = "auto",
+    engine: EngineSwitch = "auto",
     workers: WorkersSwitch = None,
 ) -> None:
     """Show how a program is evaluated.
 
     This shows strata, modules and, with facts, the join orders and the decompositions that were last used.
     """
-    inputs = Inputs(facts or (), maps or (), header, strings, bad.value)
+    inputs = Inputs(facts or (), maps or (), header, strings, bad)
     with _report_errors():
-        switches = _switches(modules, storage, decompose)
-        with open_reasoner(
-            rules, inputs, engine.value, workers, switches, facts_later=not (facts or maps)
-        ) as (
+        switches = {"modules": modules, "storage": storage, "decompose": decompose}
+        with open_reasoner(rules, inputs, engine, workers, switches, facts_later=not (facts or maps)) as (
             reasoner,
             _,
         ):
@@ -153,15 +146,15 @@ def materialise(
         ),
     ] = None,
     facts: FactPaths = None,
-    format: Annotated[FileFormat, typer.Option("--format", help="The format of the files.")] = FileFormat.csv,
+    format: Annotated[FileFormat, typer.Option("--format", help="The format of the files.")] = "csv",
     header: Header = False,
     strings: Strings = False,
-    bad: Bad = BadRecords.fail,
+    bad: Bad = "fail",
     maps: Maps = None,
-    modules: ModulesSwitch = Modules.auto,
-    storage: StorageSwitch = Storage.auto,
-    decompose: DecomposeSwitch = Decompose.auto,
-    engine: EngineSwitch = EngineName.auto,
+    modules: ModulesSwitch = "auto",
+    storage: StorageSwitch = "auto",
+    decompose: DecomposeSwitch = "auto",
+    engine: EngineSwitch = "auto",
     workers: WorkersSwitch = None,
 ) -> None:
     """Compute every consequence and write it to files, or keep it in a store.
@@ -169,22 +162,22 @@ def materialise(
     There is one file for each predicate; if the program has @output or @export, for those predicates only. A
     store has everything.
     """
-    inputs = Inputs(facts or (), maps or (), header, strings, bad.value)
+    inputs = Inputs(facts or (), maps or (), header, strings, bad)
     with _report_errors():
         if out is None and store is None:
             _fail(2, "error: say where the consequences go: --out DIR for files, --store DIR for a store")
         check_targets(out, store)
         if rules.is_dir():
             _fail(2, f"error: {rules}: a folder; materialise takes a file of rules")
-        switches = _switches(modules, storage, decompose)
-        with open_reasoner(rules, inputs, engine.value, workers, switches) as (reasoner, progress):
+        switches = {"modules": modules, "storage": storage, "decompose": decompose}
+        with open_reasoner(rules, inputs, engine, workers, switches) as (reasoner, progress):
             statistics, written = reasoner.materialise(), {}
             if store is not None:
                 progress.doing = f"writing {store}"
                 reasoner.save(store)
             if out is not None:
                 progress.doing = f"writing {out}"
-                written = export_files(reasoner, out, format.value)
+                written = export_files(reasoner, out, format)
         if out is not None:
             print_written(out, written)
         print(statistics)
@@ -194,20 +187,20 @@ def materialise(
 def export(
     store: StoreFolder,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write to.")],
-    format: Annotated[FileFormat, typer.Option("--format", help="The format of the files.")] = FileFormat.csv,
-    engine: EngineSwitch = EngineName.auto,
+    format: Annotated[FileFormat, typer.Option("--format", help="The format of the files.")] = "csv",
+    engine: EngineSwitch = "auto",
     workers: WorkersSwitch = None,
 ) -> None:
     """Write the facts of a store to files, as `materialise --out` does."""
     with _report_errors():
         check_targets(out, None)
         check_store(store)
-        with open_reasoner(store, Inputs((), (), False, False), engine.value, workers) as (
+        with open_reasoner(store, Inputs((), (), False, False), engine, workers) as (
             reasoner,
             progress,
         ):
             progress.doing = f"writing {out}"
-            written = export_files(reasoner, out, format.value)
+            written = export_files(reasoner, out, format)
         print_written(out, written)
 
 
@@ -224,13 +217,11 @@ def update(
         list[str] | None,
         typer.Option("--delete", metavar="PATH...", help="Explicit facts to delete.", show_default=False),
     ] = None,
-    format: Annotated[
-        ChangeFormat, typer.Option("--format", help="How to print the change.")
-    ] = ChangeFormat.table,
+    format: Annotated[ChangeFormat, typer.Option("--format", help="How to print the change.")] = "table",
     header: Header = False,
     strings: Strings = False,
-    bad: Bad = BadRecords.fail,
-    engine: EngineSwitch = EngineName.auto,
+    bad: Bad = "fail",
+    engine: EngineSwitch = "auto",
     workers: WorkersSwitch = None,
 ) -> None:
     """Add facts to a store, delete others, and bring every consequence up to date.
@@ -238,13 +229,13 @@ def update(
     A fact that is both deleted and added is there afterwards. If anything goes wrong, the store stays as it
     was.
     """
-    plus, minus = (Inputs(paths or (), (), header, strings, bad.value) for paths in (add, delete))
+    plus, minus = (Inputs(paths or (), (), header, strings, bad) for paths in (add, delete))
     with _report_errors():
         if not add and not delete:
             _fail(2, "error: say what changes: --add PATH..., --delete PATH... or both")
         check_store(store)
-        change, prefixes = update_store(store, plus, minus, engine.value, workers)
-        print_change(change, is_json=format is ChangeFormat.json, prefixes=prefixes)
+        change, prefixes = update_store(store, plus, minus, engine, workers)
+        print_change(change, is_json=format == "json", prefixes=prefixes)
 
 
 @app.command(cls=Verb)
@@ -254,37 +245,35 @@ def query(
         str, typer.Argument(metavar="QUERY", help="Such as 'path(a, ?y), ~edge(a, ?y)'.", show_default=False)
     ],
     facts: FactPaths = None,
-    format: Annotated[
-        AnswerFormat, typer.Option("--format", help="How to print the answers.")
-    ] = AnswerFormat.table,
+    format: Annotated[AnswerFormat, typer.Option("--format", help="How to print the answers.")] = "table",
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=0, metavar="N", help="At most N answers; a table shows 50 unless told."),
     ] = None,
     header: Header = False,
     strings: Strings = False,
-    bad: Bad = BadRecords.fail,
+    bad: Bad = "fail",
     maps: Maps = None,
-    modules: ModulesSwitch = Modules.auto,
-    storage: StorageSwitch = Storage.auto,
-    decompose: DecomposeSwitch = Decompose.auto,
-    engine: EngineSwitch = EngineName.auto,
+    modules: ModulesSwitch = "auto",
+    storage: StorageSwitch = "auto",
+    decompose: DecomposeSwitch = "auto",
+    engine: EngineSwitch = "auto",
     workers: WorkersSwitch = None,
 ) -> None:
     """Answer a query over rules and facts, or over a store."""
-    inputs = Inputs(facts or (), maps or (), header, strings, bad.value)
-    is_table = format is AnswerFormat.table
+    inputs = Inputs(facts or (), maps or (), header, strings, bad)
+    is_table = format == "table"
     limit = SHOWN if limit is None and is_table else limit
     with _report_errors():
-        switches = _switches(modules, storage, decompose)
-        with open_reasoner(rules, inputs, engine.value, workers, switches) as (reasoner, _):
+        switches = {"modules": modules, "storage": storage, "decompose": decompose}
+        with open_reasoner(rules, inputs, engine, workers, switches) as (reasoner, _):
             found, prefixes = reasoner.query(question, limit=limit), shown_prefixes(reasoner)
             total = found.num_rows
             if is_table and total == limit and found.column_names != ["holds"]:
                 total = reasoner.count(question)
         if is_table:
             print_table(found, total, prefixes)
-        elif format is AnswerFormat.json:
+        elif format == "json":
             print_json(found)
         else:
             print_csv(found)
@@ -314,7 +303,7 @@ def run(
 
     with _report_errors():
         warnings.simplefilter("always", ProgramWarning)
-        made = Pipeline.from_file(pipeline, engine=None if engine is None else engine.value, workers=workers)
+        made = Pipeline.from_file(pipeline, engine=engine, workers=workers)
         if dry_run:
             print(made.describe(full=full))
         else:
@@ -338,10 +327,6 @@ def rules_of_ontologies(
     """
     with _report_errors():
         write_rules(ontologies, out)
-
-
-def _switches(modules: Modules, storage: Storage, decompose: Decompose) -> dict[str, str]:
-    return {"modules": modules.value, "storage": storage.value, "decompose": decompose.value}
 
 
 # ---- Errors

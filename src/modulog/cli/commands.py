@@ -14,6 +14,7 @@ from modulog.cli.output import complain, renaming
 from modulog.wording import plural
 
 if TYPE_CHECKING:
+    from modulog.cli.options import EngineName, FileFormat
     from modulog.cli.progress_line import Progress
     from modulog.formats.fact_file import FactFile
     from modulog.language.model import Program
@@ -32,7 +33,7 @@ INPUTS = 50
 def open_reasoner(
     rules: Path,
     inputs: Inputs,
-    engine: str,
+    engine: EngineName,
     workers: int | None,
     switches: Mapping[str, Any] | None = None,
     *,
@@ -45,13 +46,15 @@ def open_reasoner(
     with _progress() as progress:
         progress.doing = f"reading {rules}"
         from modulog.language.program_warnings import warnings as suspicions
+        from modulog.planning.passes import Switches
         from modulog.reasoner.reasoner import Reasoner
 
         if rules.is_dir():
             _refuse_inputs(rules, inputs, switches or {})
             made = Reasoner.open(rules, engine=engine, workers=workers, progress=progress)
         else:
-            made = Reasoner(rules, engine=engine, workers=workers, progress=progress, **(switches or {}))
+            chosen = Switches(**(switches or {}))
+            made = Reasoner(rules, engine=engine, workers=workers, progress=progress, switches=chosen)
         with made as reasoner:
             inputs.load(reasoner, progress)
             if not rules.is_dir():
@@ -188,11 +191,11 @@ def shown_prefixes(reasoner: Reasoner) -> list[tuple[str, str]]:
 
 
 def update_store(
-    store: Path, add: Inputs, delete: Inputs, engine: str, workers: int | None = None
+    store: Path, add: Inputs, delete: Inputs, engine: EngineName, workers: int | None = None
 ) -> tuple[Change, list[tuple[str, str]]]:
     """Update the facts of a store and save it; returns the net change, and the prefixes to print it with."""
     with open_reasoner(store, Inputs((), (), False, False), engine, workers) as (reasoner, progress):
-        minus, plus = delete.read(reasoner, progress), add.read(reasoner, progress)
+        minus, plus = delete.batch(progress), add.batch(progress)
         progress.doing = "updating"
         change = reasoner.update(add=plus, delete=minus)
         progress.doing = f"writing {store}"
@@ -201,7 +204,7 @@ def update_store(
     return change, prefixes
 
 
-def export(reasoner: Reasoner, out: Path, format: str) -> dict[str, int]:
+def export(reasoner: Reasoner, out: Path, format: FileFormat) -> dict[str, int]:
     """Export to a temporary folder, then move the files to `out`; returns the number of rows of each file.
 
     If the export fails, the old content of `out` has not changed.

@@ -14,7 +14,7 @@ from modulog.errors import DataError
 if TYPE_CHECKING:
     from modulog.cli.progress_line import Progress
     from modulog.formats.fact_file import Bad
-    from modulog.reasoner.facts_in import Given
+    from modulog.reasoner.fact_batch import FactBatch
     from modulog.reasoner.reasoner import Reasoner
 
 
@@ -33,10 +33,11 @@ class Inputs:
         for path, options in self._each(progress):
             reasoner.load(path, **options)
 
-    def read(self, reasoner: Reasoner, progress: Progress) -> Given | None:
-        """Read all facts for an update; None if none are named."""
-        found = [reasoner.read(path, **options) for path, options in self._each(progress)]
-        return reduce(add, found) if found else None
+    def batch(self, progress: Progress) -> FactBatch:
+        """All facts, for an update."""
+        from modulog.reasoner.fact_batch import FactBatch, read
+
+        return reduce(add, (read(path, **options) for path, options in self._each(progress)), FactBatch([]))
 
     def _each(self, progress: Progress) -> Iterator[tuple[str, dict[str, Any]]]:
         """Every path, with the options of `Reasoner.load` for it."""

@@ -2,84 +2,22 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
-
 # The values that options of the command line can have.
-class Modules(StrEnum):
-    """The switch `modules` of a reasoner."""
-
-    auto = "auto"
-    off = "off"
-
-
-class Storage(StrEnum):
-    """The switch `storage` of a reasoner."""
-
-    auto = "auto"
-    plain = "plain"
-    compact = "compact"
-
-
-class Decompose(StrEnum):
-    """The switch `decompose` of a reasoner."""
-
-    auto = "auto"
-    all = "all"
-    off = "off"
-
-
-class EngineName(StrEnum):
-    """The engine of a reasoner."""
-
-    auto = "auto"
-    local = "local"
-    spark = "spark"
-
-
-class PipelineEngine(StrEnum):
-    """The engine of a pipeline."""
-
-    spark = "spark"
-    local = "local"
-
-
-class BadRecords(StrEnum):
-    """What to do with bad records: fail, or set them aside."""
-
-    fail = "fail"
-    set_aside = "set-aside"
-
-
-class FileFormat(StrEnum):
-    """The formats of the files that `materialise` and `export` write."""
-
-    csv = "csv"
-    tsv = "tsv"
-    parquet = "parquet"
-    nt = "nt"
-    ttl = "ttl"
-
-
-class AnswerFormat(StrEnum):
-    """The formats in which `query` prints answers."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
-
-class ChangeFormat(StrEnum):
-    """The formats in which `update` prints the change."""
-
-    table = "table"
-    json = "json"
-
+Modules = Literal["auto", "off"]
+Storage = Literal["auto", "plain", "compact"]
+Decompose = Literal["auto", "all", "off"]
+EngineName = Literal["auto", "local", "spark"]
+PipelineEngine = Literal["spark", "local"]
+BadRecords = Literal["fail", "set-aside"]
+FileFormat = Literal["csv", "tsv", "parquet", "nt", "ttl"]
+AnswerFormat = Literal["table", "csv", "json"]
+ChangeFormat = Literal["table", "json"]
 
 RulesFile = Annotated[
     Path,

@@ -37,6 +37,9 @@ class RuleStatistics:
         """The statistics of work that an engine has done."""
         return cls(work.label, work.rows, work.seconds, work.failures)
 
+    def __repr__(self) -> str:
+        return f"<RuleStatistics: {self.rule} {self.rows} rows, {self.seconds:.3f} s>"
+
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.rule, self.rows, self.seconds, self.failures)
 
@@ -61,6 +64,10 @@ class RoundStatistics:
     rules: list[RuleStatistics] = field(default_factory=list)
     actions: int = 0  # what a cluster was asked to evaluate; none if the round was put off
 
+    def __repr__(self) -> str:
+        size = f"{plural(self.facts, 'fact')}, {plural(len(self.rules), 'rule')}"
+        return f"<RoundStatistics: {size}, {self.seconds:.3f} s>"
+
 
 @dataclass(slots=True)
 class StratumStatistics:
@@ -76,6 +83,10 @@ class StratumStatistics:
     recursive: bool
     rounds: list[RoundStatistics] = field(default_factory=list)
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        size = f"{plural(self.facts, 'fact')} in {plural(len(self.rounds), 'round')}"
+        return f"<StratumStatistics: {', '.join(self.predicates[:3])}, {size}, {self.seconds:.3f} s>"
 
     @property
     def facts(self) -> int:
@@ -130,6 +141,10 @@ class Statistics:
     late: RoundStatistics = field(default_factory=lambda: RoundStatistics(0))
     set_aside: int = 0  # bad records that were left out
     bad_records: str = ""  # where they are, unless in memory
+
+    def __repr__(self) -> str:
+        sizes = f"{plural(self.facts, 'fact')} ({self.explicit:,} explicit)"
+        return f"<Statistics: {sizes}, {plural(len(self.strata), 'stratum', 'strata')}, {self.seconds:.2f} s>"
 
     def rounds(self) -> int:
         """The rounds of all strata."""
@@ -228,6 +243,10 @@ class StratumUpdate:
     seconds: float = 0.0
     evaluated: list[RoundStatistics] = field(default_factory=list)  # what its rules gave, round by round
 
+    def __repr__(self) -> str:
+        size = f"{self.overdeleted:,} left, {self.added:,} came"
+        return f"<StratumUpdate: {', '.join(self.predicates[:3])} {self.how}, {size}>"
+
     def expect(self, incremental: float, scratch: float) -> None:
         """Note how many facts each way is expected to look at."""
         self.incremental, self.scratch = incremental, scratch
@@ -252,6 +271,9 @@ class UpdateStatistics:
     compiling: float = 0.0  # seconds in which kernels were compiled, which no other figure has
     node_bytes: int = 0  # the tables of decomposed rules, which are kept for the next update
     failures: Failures = field(default_factory=Failures)
+
+    def __repr__(self) -> str:
+        return f"<UpdateStatistics: {plural(len(self.strata), 'stratum', 'strata')}, {self.seconds:.3f} s>"
 
     def __str__(self) -> str:
         lines = [f"{plural(len(self.strata), 'stratum', 'strata')} touched in {self.seconds * 1000:.1f} ms"]

@@ -16,7 +16,19 @@ _HERE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 class DataWarning(UserWarning):
-    """A warning about facts that look wrong, are left out, or will read back as something else."""
+    """A warning about facts that look wrong, are left out, or will read back as something else.
+
+    >>> import warnings
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from modulog import Reasoner
+    >>> with TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = Path(folder, "age.csv").write_text("Ada,36\\nBen\\n")
+    ...     _ = Reasoner("").load(Path(folder, "age.csv"), bad="set-aside")
+    >>> [(w.category.__name__, str(w.message).rpartition("age.csv")[2]) for w in caught]
+    [('DataWarning', ': 1 bad record set aside')]
+    """
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

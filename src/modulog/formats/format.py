@@ -10,6 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, cast
+
+ReadFormat = Literal["csv", "tsv", "parquet", "nt", "nq", "ttl", "trig", "rdf", "jsonl"]
+"""The names of formats that files of facts can have."""
+
+WriteFormat = Literal["csv", "tsv", "parquet", "nt", "ttl"]
+"""The names of formats in which facts can be exported: those that are `written`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +89,8 @@ DIRECTIVES = {format.directive: name for name, format in FORMATS.items() if form
 }
 """What `@import` can name, and the format that it means; None if the extension of the file tells it."""
 
-SINKS = {format.sink: name for name, format in FORMATS.items() if format.sink}
-"""What the sinks of a pipeline can name, and the format that it means."""
+SINKS = {format.sink: cast(WriteFormat, name) for name, format in FORMATS.items() if format.sink}
+"""What the sinks of a pipeline can name, and the format that it means; only "table" is no format of files."""
 
 
 def unknown_format(name: str, known: Iterable[str]) -> str:

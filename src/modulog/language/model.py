@@ -11,6 +11,7 @@ from functools import cached_property
 
 from modulog.errors import Position
 from modulog.terms.constant import Constant
+from modulog.wording import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,14 @@ class Atom:
     terms: tuple[Term, ...]
     position: Position | None = field(default=None, compare=False, repr=False)
 
+    def __str__(self) -> str:
+        from modulog.language.printer import print_atom
+
+        return print_atom(self)
+
+    def __repr__(self) -> str:
+        return f"<Atom: {self}>"
+
     def variables(self) -> Iterator[Variable]:
         """The variables except anonymous ones, in order, with repetitions."""
         return (t for t in self.terms if isinstance(t, Variable) and not t.anonymous)
@@ -170,6 +179,14 @@ class Rule:
     body: tuple[Literal, ...]
     position: Position | None = field(default=None, compare=False, repr=False)
 
+    def __str__(self) -> str:
+        from modulog.language.printer import print_rule
+
+        return print_rule(self)
+
+    def __repr__(self) -> str:
+        return f"<Rule: {self}>"
+
     @property
     def atoms(self) -> tuple[Atom, ...]:
         """The positive body atoms, b⁺(r)."""
@@ -214,6 +231,9 @@ class Program:
     prefixes: tuple[tuple[str, str], ...] = ()
     base: str = ""
     text: str | None = field(default=None, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Program: {plural(len(self.rules), 'rule')}, {plural(len(self.facts), 'fact')}>"
 
     def predicates(self) -> set[Predicate]:
         """Every predicate of the rules and facts."""

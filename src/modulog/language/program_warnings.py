@@ -46,6 +46,10 @@ class Diagnostic:
     def __str__(self) -> str:
         return self.show("warning: ")
 
+    def __repr__(self) -> str:
+        place = "" if self.position is None else f"{self.position}: "
+        return f"<Diagnostic: {place}{self.message}>"
+
     def show(self, label: str = "") -> str:
         """The position, a label, the message and the line of the text that it is about."""
         if self.position is None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class Change:
         """The predicates of which a fact has come or gone."""
         return {Predicate(part.predicate, len(part.columns)) for part in self._signed() if len(part.table)}
 
-    def dataframe(self) -> Any:
+    def to_spark(self) -> Any:
         """On Spark, the change as a data frame, to be read until the next update.
 
         The columns are predicate, sign (1 has come, -1 has gone) and terms, in Turtle form.
@@ -105,7 +105,20 @@ class Change:
 
     def __repr__(self) -> str:
         counts = f"ignored={self.ignored}, still_derived={self.still_derived}"
-        return f"Change(added={self.added}, deleted={self.deleted}, {counts})"
+        return f"Change(added={_first(self.added)}, deleted={_first(self.deleted)}, {counts})"
+
+    if not TYPE_CHECKING:  # with this method, type checkers would take any attribute for one of a change
+
+        def __getattr__(self, name):
+            """Say what a method of earlier versions is called now."""
+            instead = ": write `to_spark()`" if name == "dataframe" else ""
+            raise AttributeError(f"a Change has no `{name}`{instead}", name=name, obj=self)
+
+
+def _first(counts: Mapping[str, int]) -> str:
+    """Some of the numbers by predicate."""
+    shown = ", ".join(f"{name!r}: {number}" for name, number in list(counts.items())[:4])
+    return f"{{{shown}{', …' if len(counts) > 4 else ''}}}"
 
 
 def change_of(

@@ -60,6 +60,9 @@ class OntologyRules:
     def __str__(self) -> str:
         return self._text
 
+    def __repr__(self) -> str:
+        return f"<OntologyRules: {_counts(self.axioms, self.program)}, skipped: {len(self.skipped):,}>"
+
     def summary(self) -> str:
         """The numbers of axioms, rules and facts, and for each reason the number of axioms skipped for it."""
         reasons = Counter(skipped.reasons[0] for skipped in self.skipped)

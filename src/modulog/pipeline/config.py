@@ -7,12 +7,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
 from modulog.formats.fact_file import BAD, Bad, Columns
-from modulog.formats.format import SINKS
+from modulog.formats.format import SINKS, ReadFormat
 from modulog.pipeline.run import Mode
 from modulog.planning.passes import CHOICES
+
+if TYPE_CHECKING:
+    from modulog.reasoner.fact_batch import ReadOptions
 
 Role = Literal["add", "delete"]
 EngineKind = Literal["spark", "local"]
@@ -62,7 +65,8 @@ def _one_of(choices: Any) -> Kind:
     return Kind(shown, lambda value: isinstance(value, str) and value in choices)
 
 
-Text = Annotated[str, Kind("a text", lambda value: isinstance(value, str) and value != "")]
+_TEXT = Kind("a text", lambda value: isinstance(value, str) and value != "")
+Text = Annotated[str, _TEXT]
 Texts = Annotated[tuple[str, ...], Kind("a list of texts", _texts)]
 Number = Annotated[int, Kind("a number from 0 on", lambda value: type(value) is int and value >= 0)]
 COUNT = Kind("a number from 1 on", lambda value: type(value) is int and value >= 1)
@@ -114,7 +118,7 @@ class Source:
 
     path: Text | None = None
     table: Text | None = None
-    format: Text | None = None
+    format: Annotated[ReadFormat, _TEXT] | None = None
     header: Flag = False
     strings: Flag = False
     predicate: Text | None = None
@@ -142,8 +146,8 @@ class Source:
         """Whether it says what changes, and not what there is."""
         return self.role is not None or self.stream
 
-    def options(self) -> dict[str, Any]:
-        """How it is read, as `Reasoner.load` and `Reasoner.read` take it."""
+    def options(self) -> ReadOptions:
+        """How it is read, as `Reasoner.load` and `modulog.read` take it."""
         return {
             "predicate": self.predicate,
             "header": self.header,

@@ -17,6 +17,8 @@ from modulog.pipeline.pending_updates import read_files
 from modulog.pipeline.run_state import Files, StreamState
 from modulog.pipeline.sinks import write_folder
 from modulog.pipeline.source_files import AT_ONCE, checksum, local_files
+from modulog.reasoner import for_pipelines
+from modulog.reasoner.fact_batch import read
 
 if TYPE_CHECKING:
     from modulog.language.model import Predicate
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from modulog.pipeline.log import RunLog
     from modulog.pipeline.spark_host import Stream
     from modulog.pipeline.survey import Work
-    from modulog.reasoner.facts_in import Given
+    from modulog.reasoner.for_pipelines import Given
     from modulog.reasoner.reasoner import Reasoner
     from modulog.task.decision import Decision
 
@@ -58,7 +60,7 @@ class LocalHost:
 
     def read(self, reasoner: Reasoner, source: Source) -> Given:
         """All facts of a source, for an update."""
-        return reasoner.read(source.place, **source.options())
+        return for_pipelines.given(reasoner, read(source.place, **source.options()))
 
     def read_files(self, reasoner: Reasoner, source: Source, files: Iterable[FactFile]) -> list[Given]:
         """The facts of some files of a source, as they would be read with all others."""

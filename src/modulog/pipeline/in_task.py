@@ -45,7 +45,7 @@ from modulog.task.states import link_file, link_state
 from modulog.task.worker import NAME, Outcome, forget_reasoners
 
 if TYPE_CHECKING:
-    from modulog.reasoner.facts_in import Given
+    from modulog.reasoner.for_pipelines import Given
     from modulog.reasoner.reasoner import Reasoner
 
 OWN_STORE = "store"

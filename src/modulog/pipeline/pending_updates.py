@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from modulog.errors import DataError
 from modulog.formats.fact_file import FactFile
@@ -16,9 +16,12 @@ from modulog.pipeline.check import Checked
 from modulog.pipeline.config import Configuration, Role, Source
 from modulog.pipeline.run_state import Files, SourceState, State, StreamState
 from modulog.pipeline.survey import Survey
+from modulog.reasoner import for_pipelines
+from modulog.reasoner.fact_batch import ReadOptions, read
 
 if TYPE_CHECKING:
-    from modulog.reasoner.facts_in import Given
+    from modulog.formats.format import ReadFormat
+    from modulog.reasoner.for_pipelines import Given
     from modulog.reasoner.reasoner import Reasoner
 
 
@@ -54,7 +57,7 @@ def compare(
             read[source.key] = read_source(source)
     for source in found.changed:
         known[source.key] = SourceState(found.sums[source.key], tuple(read[source.key].tables))
-    gone, come = reasoner.difference(concerned, _all(read.values()))
+    gone, come = for_pipelines.difference(reasoner, concerned, _all(read.values()))
     return Step(gone, come, replace(state, sources=known))
 
 
@@ -98,12 +101,13 @@ def take_batches(
 
 def read_files(reasoner: Reasoner, source: Source, files: Iterable[FactFile]) -> list[Given]:
     """The facts of some files of a source, as they would be read with all others."""
-    return [reasoner.read(file.path, **file_options(source, file)) for file in files]
+    return [for_pipelines.given(reasoner, read(file.path, **file_options(source, file))) for file in files]
 
 
-def file_options(source: Source, file: FactFile) -> dict[str, Any]:
+def file_options(source: Source, file: FactFile) -> ReadOptions:
     """How one file of a source is read."""
-    options = source.options() | {"format": file.format}
+    options = source.options()
+    options["format"] = cast("ReadFormat", file.format)
     if source.predicates is None and file.format not in TRIPLES:
         options["predicate"] = file.predicate
     return options

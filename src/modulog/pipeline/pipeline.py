@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
-from modulog.engines.registry import refuse_unknown
+from modulog.engines.options import OF_SWITCHES, refuse
 from modulog.errors import OptionError
 from modulog.formats.fact_file import Columns, FactFile
 from modulog.pipeline.check import Checked, check
 from modulog.pipeline.config import (
     AVAILABLE_NOW,
     GONE,
-    LIMITS,
     Configuration,
     EngineKind,
     Role,
@@ -28,14 +27,12 @@ from modulog.pipeline.run import Mode, Run, Unwatched, Watch
 from modulog.pipeline.run_state import Known, way_of
 from modulog.pipeline.source_files import size_of
 from modulog.pipeline.survey import Survey, is_changed, survey
-from modulog.planning.passes import CHOICES, Switches, make_plan
+from modulog.planning.passes import CHOICES, DEFAULT, Switches, make_plan
+from modulog.reasoner.fact_batch import facts
 from modulog.wording import plural
 
 if TYPE_CHECKING:
     from modulog.pipeline.spark_host import Stream
-
-
-OPTIONS = (*CHOICES, *LIMITS, "checkpoint_rounds")
 
 
 class Pipeline:
@@ -56,9 +53,22 @@ class Pipeline:
     ...     )
     ...     pipeline.check()
 
-    `run()` does the work: on Spark, or with `engine="local"` in this process, without Java. On Spark `workers=1` is one task that does everything in a worker, and more are executors that evaluate rules by SQL; unless
-    it is given, it is 1 where the facts fit the memory of a worker. With the local engine it is the number of threads. Other options: `spark`, the settings of a session of our own; `modules`, `storage`, `decompose` and `maintenance`, as `Reasoner` takes
-    them; `broadcast_limit`; `checkpoint_rounds`, after how many rounds of a fixpoint the work so far is committed.
+    `run()` does the work.
+
+    Args:
+        rules: Files of rules, which make one program.
+        store: The folder of the store.
+        sources: Where facts come from.
+        sinks: Where results go.
+        mode: "full" reads everything in each run, "incremental" what has changed since the last one.
+        engine: "spark", or "local" for this process, without Java.
+        workers: On Spark 1 is one task that does everything in a worker, and more are executors that evaluate rules by
+            SQL; unless it is given, it is 1 where the facts fit the memory of a worker. With the local engine it is the
+            number of threads.
+        spark: The settings of a session of our own.
+        switches: How rules are evaluated, as `Reasoner` takes them; but for limits.
+        broadcast_limit: See `SparkOptions`.
+        checkpoint_rounds: After how many rounds of a fixpoint the work so far is committed.
     """
 
     def __init__(
@@ -72,12 +82,16 @@ class Pipeline:
         engine: EngineKind = "spark",
         workers: int | None = None,
         spark: Mapping[str, str] | None = None,
-        **options: Any,
+        switches: Switches = DEFAULT,
+        broadcast_limit: int | None = None,
+        checkpoint_rounds: int = 10,
+        **unknown: Never,
     ) -> None:
         for name in GONE:
-            if name in options:
+            if name in unknown:
                 raise OptionError(gone(name))
-        refuse_unknown(options, OPTIONS, Pipeline.__init__.__kwdefaults__)
+        moved = {name: spelt for name, spelt in OF_SWITCHES.items() if name in CHOICES}
+        refuse(unknown, Pipeline.__init__, moved)
         self.configuration = Configuration(
             rules=tuple(os.fspath(path) for path in rules),
             store=os.fspath(store),
@@ -87,9 +101,16 @@ class Pipeline:
             engine=engine,
             workers=workers,
             spark=spark or {},
-            **options,
+            broadcast_limit=broadcast_limit,
+            checkpoint_rounds=checkpoint_rounds,
+            **{name: getattr(switches, name) for name in CHOICES},
         )
         self._streams: list[Stream] = []
+
+    def __repr__(self) -> str:
+        made = self.configuration
+        sizes = f"{plural(len(made.sources), 'source')}, {plural(len(made.sinks), 'sink')}"
+        return f"<Pipeline: {sizes}, {made.mode}, store {made.store}>"
 
     @classmethod
     def from_file(
@@ -139,7 +160,7 @@ class Pipeline:
                 role,
                 trigger,
                 lambda spark: frame,
-                lambda reasoner, batch: [reasoner.given(predicate, batch, columns=columns)],
+                lambda batch: facts(predicate, batch, columns=columns),
             )
         )
 

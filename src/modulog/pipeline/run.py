@@ -98,6 +98,10 @@ class Run:
     still_derived: int = 0
     place: str = ""
 
+    def __repr__(self) -> str:
+        changes = f"+{sum(self.added.values()):,} -{sum(self.deleted.values()):,}"
+        return f"<Run: {self.mode}, {plural(self.facts, 'fact')} ({self.explicit:,} explicit), {changes}>"
+
     def __str__(self) -> str:
         seconds = ", ".join(f"{name} {time:.1f} s" for name, time in self.seconds.items())
         lines = [

@@ -15,6 +15,7 @@ from modulog.engines.values import Failures
 from modulog.evaluation.statistics import RoundStatistics, Statistics, UpdateStatistics
 from modulog.pipeline.run import Run, Watch
 from modulog.pipeline.run_state import Way
+from modulog.reasoner import for_pipelines
 
 if TYPE_CHECKING:
     from modulog.maintenance.change import Change
@@ -88,13 +89,13 @@ class Account:
 
     def save(self, reasoner: Reasoner, place: Path) -> None:
         """What was read for the state that is saved now; its bad records are moved to a place."""
-        found = reasoner.take_readings()
+        found = for_pipelines.take_readings(reasoner)
         for reading in found:
             _add(self._read, {reading.path: reading.rows})
         if found:
             told = [{"source": r.path, "rows": r.rows, "set_aside": r.set_aside} for r in found]
             self._watch.note(sources=told)
-        if moved := reasoner.move_bad_records(place):
+        if moved := for_pipelines.move_bad_records(reasoner, place):
             self._bad_records = place if self._bad_records is None else place.parent
             self._set_aside += moved
             self._watch.note(set_aside=moved, place=str(place), bad_records=_first(place))

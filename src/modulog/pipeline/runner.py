@@ -31,6 +31,8 @@ from modulog.pipeline.spark_host import Stream, file_stream
 from modulog.pipeline.survey import Work, checksums_ahead, survey_on
 from modulog.pipeline.update_checkpoints import UpdateCheckpoints
 from modulog.planning.passes import Switches
+from modulog.reasoner import for_pipelines
+from modulog.reasoner.fact_batch import facts
 from modulog.reasoner.reasoner import Reasoner
 from modulog.store.draft import BAD, CHANGES, STREAMS, TASKS, check_target
 from modulog.store.manifest import read_manifest
@@ -142,7 +144,9 @@ class Runner:
 
     def _open(self, checkpoints: Checkpoints | UpdateCheckpoints | None, **options: Any) -> Reasoner:
         made = self.host.options(checkpoints)
-        opened = Reasoner.open(self.store, checkpoints=checkpoints, progress=self.watch, **made, **options)
+        opened = for_pipelines.open_store(
+            self.store, checkpoints=checkpoints, progress=self.watch, **made, **options
+        )
         return self.account.planned(opened)
 
     def _key(self) -> dict[str, Any]:
@@ -166,11 +170,11 @@ class Runner:
         sums = self.found.sums
         checkpoints = Checkpoints(self.store, self._key(), self.configuration.checkpoint_rounds)
         self.account.resume(checkpoints.resumed)
-        made = Reasoner(
+        made = for_pipelines.begin(
             self.work.checked.program,
+            switches=Switches(**self.configuration.switches),
             checkpoints=checkpoints,
             progress=self.watch,
-            **self.configuration.switches,
             **self.host.options(checkpoints),
         )
         plain = [source for source in self.configuration.sources if not source.is_batch]
@@ -205,7 +209,7 @@ class Runner:
 
     def _materialise(self, reasoner: Reasoner) -> None:
         for name in pending_updates.coming(self.work.checked, self.has_streams):
-            reasoner.given(name, [])  # so that nobody is told that there are no facts
+            for_pipelines.given(reasoner, facts(name, []))  # so that nobody is told that there are no facts
         with self.watch.stage("materialise"):
             reasoner.materialise()
             self.account.materialised(reasoner)
@@ -241,7 +245,7 @@ class Runner:
         def take(batch: Any, after: StreamState) -> None:
             with self.watch.stage("read"):
                 self.watch.note(stream=stream.key, batch=after.batch)
-                given = stream.read(reasoner, batch)
+                given = [for_pipelines.given(reasoner, stream.read(batch))]
             self._next_update(is_stream=True)
             self._update(
                 reasoner, pending_updates.stream_batch(given, stream.role, stream.key, self.state, after)
@@ -256,7 +260,7 @@ class Runner:
         names: Iterable[str] = ()
         if not step.is_empty:
             with self.watch.stage("update"):
-                change = reasoner.update(delete=step.delete, add=step.add)
+                change = for_pipelines.update(reasoner, delete=step.delete, add=step.add)
                 names = (*change.added, *change.deleted)
                 self.account.updated(reasoner, change)
             if change:
@@ -288,7 +292,7 @@ class Runner:
     def _save(self, reasoner: Reasoner, state: State) -> None:
         with self.watch.stage("save"):
             self.account.save(reasoner, self._next(BAD))
-            reasoner.save(self.store, notes=state.to_notes())
+            for_pipelines.save(reasoner, self.store, state.to_notes())
             self.state = state
 
     def _write_sinks(self, reasoner: Reasoner) -> None:

@@ -17,10 +17,11 @@ from modulog.formats import rdf_output
 from modulog.formats.export import part_names
 from modulog.formats.files import BAD_RECORDS
 from modulog.formats.folders import Folder
-from modulog.formats.format import SINKS, WRITTEN_TRIPLES
+from modulog.formats.format import SINKS, WRITTEN_TRIPLES, WriteFormat
 from modulog.language.model import Predicate
 from modulog.language.triples import VIEWS
 from modulog.pipeline.config import PREDICATE, Sink
+from modulog.reasoner import for_pipelines
 from modulog.reasoner.predicate_names import view_names
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ _AT_ONCE = 4  # parts that are copied at a time
 
 
 def write_folder(
-    reasoner: Reasoner, folder: Folder, format: str, predicates: Sequence[Predicate], stale: Sequence[str]
+    reasoner: Reasoner,
+    folder: Folder,
+    format: WriteFormat,
+    predicates: Sequence[Predicate],
+    stale: Sequence[str],
 ) -> dict[str, int]:
     """Let a reasoner write the parts of predicates into a folder; answers their rows."""
     with _aside(folder) as aside:
@@ -92,7 +97,7 @@ def predicates_of(sink: Sink, reasoner: Reasoner) -> list[Predicate]:
     """The predicates that a sink takes: those it names, those that the program gives out, or all."""
     program = reasoner.program
     named = sink.predicates or (*program.outputs, *(directive.predicate for directive in program.exports))
-    return reasoner.named(named) if named else reasoner.predicates()
+    return for_pipelines.named(reasoner, named) if named else reasoner.predicates()
 
 
 def _parts(sink: Sink, predicates: Sequence[Predicate]) -> dict[Predicate, str]:

@@ -12,9 +12,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modulog.engines.options import SparkOptions
 from modulog.engines.registry import files_on_spark, folder_on_spark, start_spark
 from modulog.errors import DataError
 from modulog.formats import DataWarning, warn_user
@@ -24,12 +27,13 @@ from modulog.formats.folders import Folder
 from modulog.formats.format import EXTENSIONS
 from modulog.pipeline.config import AVAILABLE_NOW, Configuration, EngineKind, Role, Sink, Source
 from modulog.pipeline.host import LocalHost, Take
-from modulog.pipeline.pending_updates import read_files
+from modulog.pipeline.pending_updates import file_options
 from modulog.pipeline.run import START
 from modulog.pipeline.run_state import StreamState
 from modulog.pipeline.sinks import ASIDE
 from modulog.pipeline.source_files import checksum
 from modulog.pipeline.survey import Work
+from modulog.reasoner.fact_batch import FactBatch, read
 from modulog.store.draft import TASKS
 from modulog.task.call import open_place
 from modulog.task.decision import Decision, decide
@@ -38,7 +42,6 @@ if TYPE_CHECKING:
     from modulog.language.model import Predicate
     from modulog.pipeline.checkpoints import Committed
     from modulog.pipeline.log import RunLog
-    from modulog.reasoner.facts_in import Given
     from modulog.reasoner.reasoner import Reasoner
 
 FILES = "path string, modificationTime timestamp, length long, content binary"
@@ -53,7 +56,7 @@ class Stream:
     role: Role
     trigger: str
     open: Callable[[Any], Any]
-    read: Callable[[Reasoner, Any], list[Given]]
+    read: Callable[[Any], FactBatch]
 
 
 def files_on(spark: Any, source: Source) -> list[FactFile]:
@@ -74,16 +77,16 @@ def file_stream(source: Source) -> Stream:
             return None
         return spark.readStream.format("binaryFile").schema(FILES).load(source.place).select("path")
 
-    def read(reasoner: Reasoner, batch: Any) -> list[Given]:
+    def read_batch(batch: Any) -> FactBatch:
         files = []
         for path in sorted(row["path"].removeprefix("file:") for row in batch.collect()):
             if source.format is None and not holds_facts(path):
                 warn_user(f"{path}: skipped: not {', '.join(EXTENSIONS)}", DataWarning)
             else:
                 files += files_on_spark(batch.sparkSession, path, source.format)
-        return read_files(reasoner, source, files)
+        return reduce(add, (read(file.path, **file_options(source, file)) for file in files), FactBatch([]))
 
-    return Stream(source.key, source.role or "add", source.trigger, open, read)
+    return Stream(source.key, source.role or "add", source.trigger, open, read_batch)
 
 
 def run_stream(
@@ -133,7 +136,7 @@ class SparkHost(LocalHost):
 
     def place(self) -> Any:
         """Spark as the place of a task, with a folder in the store."""
-        return open_place(self.spark, {"folder": str(self._store / TASKS)}, None)
+        return open_place(SparkOptions(session=self.spark, folder=self._store / TASKS))
 
     def decide(self, work: Work) -> Decision:
         """One task, if it can have the memory that the sources, and the store of an incremental run, ask for."""
@@ -157,8 +160,9 @@ class SparkHost(LocalHost):
 
     def options(self, checkpoints: Committed | None) -> dict[str, Any]:
         """As `LocalHost.options`; checkpoints lie in the folder in which the reasoner keeps facts and terms."""
-        folder = {} if checkpoints is None else {"folder": checkpoints.folder}
-        return {"spark": self.spark, "workers": self.workers, **folder, **self._limits}
+        folder = None if checkpoints is None else checkpoints.folder
+        spark = SparkOptions(session=self.spark, folder=folder, **self._limits)
+        return {"spark": spark, "workers": self.workers}
 
     # ---- Files
 
@@ -199,7 +203,7 @@ class SparkHost(LocalHost):
         return written
 
     def _frame(self, reasoner: Reasoner, predicate: Predicate) -> Callable[[], Any] | None:
-        return (lambda: reasoner.dataframe(predicate)) if predicate.arity else None
+        return (lambda: reasoner.to_spark(predicate)) if predicate.arity else None
 
     def write_table(self, name: str, rows: int, frame: Callable[[], Any] | None) -> None:
         """Write a table under another name, and rename it when it is whole; without a frame it has one value, whether there is a row."""

@@ -14,7 +14,6 @@ from typing import Any
 from uuid import uuid4
 
 from modulog.errors import WorkerLost
-from modulog.formats.fact_file import Columns
 from modulog.formats.folders import LocalFolder
 from modulog.language.term_parser import full_name
 from modulog.pipeline.in_task import OWN_STORE, Batch, Done, Made, RunRequest, keep_checkpoint
@@ -27,7 +26,7 @@ from modulog.pipeline.runner import Counts, all_streams
 from modulog.pipeline.sinks import bring_parts
 from modulog.pipeline.spark_host import SparkHost, Stream
 from modulog.pipeline.survey import Work
-from modulog.reasoner.facts_in import predicate_name
+from modulog.reasoner.fact_batch import FactData, FactFiles, predicate_name
 from modulog.store.draft import BAD, CHANGES, CHECKPOINT, STREAMS, TASKS, check_target
 from modulog.store.manifest import Manifest
 from modulog.task.call import Caller, Tail
@@ -71,8 +70,8 @@ class TaskRun:
 
             def take(batch: Any, after: StreamState, stream: Stream = stream) -> None:
                 nonlocal counts
-                given = stream.read(_Describing(self.work), batch)  # type: ignore[arg-type]
-                shipped = [part.shipped(self.fetching) for part in given]  # type: ignore[attr-defined]
+                given = [_described(self.work, part) for part in stream.read(batch).parts]
+                shipped = [part.shipped(self.fetching) for part in given]
                 counts = self._call(batch=Batch(shipped, stream.role, stream.key, after))
 
             known = self.state.streams.get(stream.key) or StreamState(uuid4().hex)
@@ -218,17 +217,10 @@ class _Told(Exception):
     """A stage has failed, and why was written down."""
 
 
-class _Describing:
-    """Takes what a reasoner would read of a batch, and describes it for a task."""
-
-    def __init__(self, work: Work) -> None:
-        self._program = work.checked.program
-
-    def given(self, predicate: str, facts: Any, *, columns: Columns | None = None) -> GivenFacts:
-        """Facts of a data frame."""
-        name = full_name(predicate_name(predicate), self._program.prefixes, self._program.base)
-        return GivenFacts(name, facts, columns)
-
-    def read(self, path: str, **options: Any) -> GivenFiles:
-        """A file."""
-        return GivenFiles(str(path), options)
+def _described(work: Work, part: FactFiles | FactData) -> Description:
+    """A part of a batch as it travels to a task."""
+    if isinstance(part, FactFiles):
+        return GivenFiles(part.path, part.options)
+    program = work.checked.program
+    name = full_name(predicate_name(part.predicate), program.prefixes, program.base)
+    return GivenFacts(name, part.data, part.columns)

@@ -7,7 +7,8 @@ known.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from modulog.engines.schemes import REPRESENTABLE
 from modulog.errors import OptionError
@@ -19,39 +20,47 @@ from modulog.planning.normalise import normalise
 from modulog.planning.plan import Plan
 from modulog.planning.stratify import stratify
 
-CHOICES = {
-    "modules": ("auto", "off"),
-    "maintenance": ("auto", "dred", "dredc", "recompute"),
-    "storage": ("auto", "plain", "compact"),
-    "decompose": ("auto", "all", "off"),
-}
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Switches:
-    """The options of a reasoner that concern planning and evaluation.
+    """How rules are planned and evaluated, for `Reasoner(…, switches=…)`: most of it is for comparing algorithms.
 
-    - `modules="off"` is the papers' plain algorithm: predicates are not merged, all modules are seminaive.
-    - `maintenance` is how updates are done: "dred" and "dredc" are the papers' baselines, "recompute"
-      computes every stratum that a change reaches again.
-    - `storage="plain"` lists every fact; "auto" stores closures, components, unions and inverses in a compact
-      form where a list would be much larger, "compact" wherever that is possible.
-    - `decompose` is which bodies are evaluated along hypertree decompositions: those for which it is
-      estimated to be cheaper ("auto"), all of at least two atoms that are in no closure ("all"), or none
-      ("off").
-    - `table_rows`: a decomposed rule goes back to the standard plan if the table of a node gets more rows; by
-      default, the limit is somewhat above the estimate with "auto", and there is none with "all".
-    - `value_rounds` and `value_facts`: a recursive stratum whose rules create values stops with an error if
-      it needs more rounds or derives more facts.
+    Results are the same whatever is switched; the defaults are almost always right.
+
+    Args:
+        modules: "off" is the papers' plain algorithm: predicates are not merged, all modules are seminaive.
+        maintenance: How updates are done: "dred" and "dredc" are the papers' baselines, "recompute" computes every
+            stratum that a change reaches again.
+        storage: "plain" lists every fact; "auto" stores closures, components, unions and inverses in a compact form
+            where a list would be much larger, "compact" wherever that is possible.
+        decompose: Which bodies are evaluated along hypertree decompositions: those for which it is estimated to be
+            cheaper ("auto"), all of at least two atoms that are in no closure ("all"), or none ("off").
+        table_rows: A decomposed rule goes back to the standard plan if the table of a node gets more rows; by default,
+            the limit is somewhat above the estimate with "auto", and there is none with "all".
+        value_rounds: A recursive stratum whose rules create values (`?y = ?x + 1`) stops with an error if it needs
+            more rounds.
+        value_facts: The same, if it derives more facts.
+
+    >>> Switches(storage="plain")
+    Switches(storage='plain')
+    >>> Switches(storage="plane")
+    Traceback (most recent call last):
+    modulog.errors.OptionError: storage is "auto" or "plain" or "compact", not 'plane'
     """
 
-    modules: str = "auto"
-    maintenance: str = "auto"
+    modules: Literal["auto", "off"] = "auto"
+    maintenance: Literal["auto", "dred", "dredc", "recompute"] = "auto"
+    storage: Literal["auto", "plain", "compact"] = "auto"
+    decompose: Literal["auto", "all", "off"] = "auto"
+    table_rows: int | None = None
     value_rounds: int = 10_000
     value_facts: int = 10_000_000
-    storage: str = "auto"
-    decompose: str = "auto"
-    table_rows: int | None = None
+
+    def __repr__(self) -> str:
+        chosen = ((f.name, getattr(self, f.name), f.default) for f in fields(self))
+        return (
+            f"Switches({', '.join(f'{name}={value!r}' for name, value, usual in chosen if value != usual)})"
+        )
 
     @property
     def compact(self) -> bool:
@@ -70,6 +79,11 @@ class Switches:
             if type(number) is not int or number < 1:
                 raise OptionError(f"{name} is a number above zero, not {number!r}")
 
+
+CHOICES = {
+    name: get_args(hint) for name, hint in get_type_hints(Switches).items() if get_origin(hint) is Literal
+}
+"""The values of the switches that have only a few."""
 
 DEFAULT = Switches()
 LISTED = "listed: this engine represents no closures, unions or inverses"

@@ -11,6 +11,7 @@ from modulog.engines.schemes import PLAIN, REPRESENTABLE, Scheme
 from modulog.language.model import Atom, Comparison, Expression, Predicate, Rule, Variable
 from modulog.language.printer import print_atom, print_rule
 from modulog.terms.constant import Constant
+from modulog.wording import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,9 @@ class Clause:
     def __str__(self) -> str:
         return print_rule(self.rule) if self.rule.body else f"{print_atom(self.head)} ."
 
+    def __repr__(self) -> str:
+        return f"<Clause: {self}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -94,6 +98,9 @@ class ModulePlan:
     graph: Atom | None = None
     reflexive: frozenset[int] = frozenset()
 
+    def __repr__(self) -> str:
+        return f"<ModulePlan: {self.name}, {plural(len(self.clauses), 'rule')}>"
+
     @property
     def name(self) -> str:
         """The kind, as it is printed."""
@@ -124,6 +131,10 @@ class Stratum:
     table_rows: int | None = None  # the most rows that a table of a decomposed body may have
     schemes: Mapping[Predicate, Scheme] = field(default_factory=dict)  # of predicates with compact storage
     view: tuple[Link, ...] = ()  # the parts, if the predicate is a view
+
+    def __repr__(self) -> str:
+        rules = plural(len(self.entry) + len(self.recursive), "rule")
+        return f"<Stratum: {', '.join(map(str, self.predicates[:3]))}, {rules}>"
 
     def scheme(self, predicate: Predicate) -> Scheme:
         """The storage scheme of a predicate."""
@@ -219,6 +230,10 @@ class Plan:
                 found.update(t for t in atom.terms if isinstance(t, Constant))
             found.update(t for c in clause.comparisons for t in c.terms() if isinstance(t, Constant))
         return found
+
+    def __repr__(self) -> str:
+        strata = plural(len(self.strata), "stratum", "strata")
+        return f"<Plan: {strata}, {plural(len(self.clauses), 'rule')}>"
 
     def __str__(self) -> str:
         lines = [self.place] if self.place else []

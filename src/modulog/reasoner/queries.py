@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,16 +19,19 @@ from modulog.evaluation.facts import Facts
 from modulog.evaluation.statistics import Statistics
 from modulog.formats import warn_user
 from modulog.formats.files import BAD_RECORDS
+from modulog.formats.format import WriteFormat
 from modulog.language.model import Literal, Negation, Predicate, Program
 from modulog.language.parser import parse_query
 from modulog.language.program_warnings import query_warning
 from modulog.language.term_parser import full_name
 from modulog.language.triples import specialise_body
+from modulog.maintenance.change import Name
 from modulog.query.conjunctive_query import answer, variables_of
 from modulog.query.predicate_reads import Readings, columns_of
-from modulog.reasoner.facts_in import predicate_name
+from modulog.reasoner.fact_batch import predicate_name
 from modulog.reasoner.predicate_names import choose, view_names
 from modulog.terms.python_values import IRI, constant
+from modulog.wording import plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,63 +63,90 @@ class Answering(ABC):
         These include properties and classes that occur only in derived `triple` or `rdf:type` facts.
 
         >>> from modulog import Reasoner
-
         >>> [str(p) for p in Reasoner("q(?x) :- p(?x, ?y) .").predicates()]
         ['p/2', 'q/1']
         """
         self._materialise_triples()
         return sorted(self._readings.known())
 
-    def named(self, names: Collection[str]) -> list[Predicate]:
-        """The predicates with the given names; with RDF, these may be `triple` and `rdf:type`, too.
-
-        >>> from modulog import Reasoner
-
-        >>> [str(p) for p in Reasoner("q(?x) :- p(?x, ?y) . <u:c>(a) .").named(["q", "triple", "s"])]
-        ['q/1', 'triple/3']
-        """
-        self._stage_program()
-        self._materialise_triples()
-        return sorted(p for name in set(names) for p in self._readings.candidates(name))
-
     def _materialise_triples(self) -> None:
         """Materialise if rules derive triples, since these may contain further predicates."""
         if self._readings.views.made:
             self._ready()
 
-    def rows(self, predicate: str | IRI | Predicate, *, limit: int | None = None) -> list[tuple[Any, ...]]:
+    def rows(self, predicate: Name, *, limit: int | None = None) -> list[tuple[Any, ...]]:
         """The facts of a predicate as tuples of Python values, in no particular order.
 
         >>> from modulog import Reasoner
-
         >>> Reasoner("p(1, a) .").rows("p")
         [(1, 'a')]
         """
         found = self._predicate_of(predicate)
         return list(self._backend.rows(self._tables(found, limit), columns_of(found)))
 
-    def batches(self, predicate: str | IRI | Predicate) -> Iterator[pa.RecordBatch]:
-        """The facts of a predicate in Arrow record batches with the columns c0, c1, …
+    def table(
+        self, predicate: Name, *, columns: Sequence[str] | None = None, limit: int | None = None
+    ) -> pa.Table:
+        """The facts of a predicate as an Arrow table, whose columns are c0, c1, … unless they are named.
 
-        They are the facts at the time of the call. For a predicate without arguments, there is one row with
-        the column `holds`.
+        For a predicate without arguments, there is one row with the column `holds`.
 
         >>> from modulog import Reasoner
+        >>> Reasoner("age(Ada, 36) .").table("age", columns=["name", "years"]).to_pylist()
+        [{'name': 'Ada', 'years': 36}]
+        """
+        import pyarrow as pa
 
+        schema, batches = self._stream(predicate, columns, limit)
+        return pa.Table.from_batches(batches, schema)
+
+    def batches(self, predicate: Name, *, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """The facts of a predicate at the time of the call, as the Arrow record batches of `table`.
+
+        >>> from modulog import Reasoner
         >>> [b.num_rows for b in Reasoner("p(1, a) .").batches("p")]
         [1]
         """
-        return self.stream(predicate)[1]
+        return self._stream(predicate, columns)[1]
 
-    def stream(self, predicate: str | IRI | Predicate) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    def _stream(
+        self, predicate: Name, columns: Sequence[str] | None, limit: int | None = None
+    ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         """The record batches that `batches` returns, and their schema."""
         import pyarrow as pa
 
         found = self._predicate_of(predicate)
+        names = checked_columns(found, columns)
         if not found.arity:
             batch = pa.RecordBatch.from_pydict({"holds": [self.count(predicate) > 0]})
             return batch.schema, iter([batch])
-        return self._backend.batches(partial(self._tables, found), columns_of(found), columns_of(found))
+        return self._backend.batches(partial(self._tables, found, limit), columns_of(found), names)
+
+    def to_pandas(self, predicate: Name, *, columns: Sequence[str] | None = None) -> Any:
+        """The facts of a predicate as a pandas frame; `query(…).to_pandas()` gives the answers to a query.
+
+        >>> from modulog import Reasoner
+        >>> Reasoner("age(Ada, 36) .").to_pandas("age", columns=["name", "years"])
+          name  years
+        0  Ada     36
+        """
+        return self.table(predicate, columns=columns).to_pandas()
+
+    def to_polars(self, predicate: Name, *, columns: Sequence[str] | None = None) -> Any:
+        """The facts of a predicate as a Polars frame; `polars.from_arrow(query(…))` gives the answers to a query.
+
+        >>> from modulog import Reasoner
+        >>> Reasoner("age(Ada, 36) .").to_polars("age", columns=["name", "years"]).rows()
+        [('Ada', 36)]
+        """
+        import polars
+
+        return polars.from_arrow(self.table(predicate, columns=columns))
+
+    def to_spark(self, predicate: Name, *, columns: Sequence[str] | None = None) -> Any:
+        """On Spark, the facts of a predicate as a data frame, whose columns are c0, c1, … unless they are named."""
+        found = self._predicate_of(predicate)
+        return self._frame(found, checked_columns(found, columns))
 
     def query(self, text: str, *, limit: int | None = None) -> pa.Table:
         """The answers to a query as an Arrow table with a column for each variable, in order of appearance.
@@ -125,7 +154,6 @@ class Answering(ABC):
         For a query without variables, there is one row with the column `holds`.
 
         >>> from modulog import Reasoner
-
         >>> Reasoner("p(1, a) . p(2, b) . q(b) .").query("p(?n, ?x), ~q(?x)").to_pylist()
         [{'n': 1, 'x': 'a'}]
         """
@@ -139,7 +167,7 @@ class Answering(ABC):
         schema, batches = self._backend.batches(lambda: tables, expr.variables, names)
         return pa.Table.from_batches(batches, schema)
 
-    def count(self, text: str | IRI | Predicate) -> int:
+    def count(self, text: Name) -> int:
         """The number of facts of a predicate, or of answers to a query.
 
         >>> from modulog import Reasoner
@@ -158,11 +186,10 @@ class Answering(ABC):
     def _holds(self, expr: Project) -> bool:
         return any(len(table) for table in self._facts.engine.evaluate(expr, 1))
 
-    def contains(self, predicate: str | IRI, row: Sequence[object]) -> bool:
+    def contains(self, predicate: Name, row: Sequence[object]) -> bool:
         """Whether a fact holds.
 
         >>> from modulog import Reasoner
-
         >>> Reasoner("p(1, a) .").contains("p", (1, "a"))
         True
         """
@@ -184,13 +211,14 @@ class Answering(ABC):
         self,
         folder: str | os.PathLike[str],
         *,
-        format: str = "csv",
-        predicates: Sequence[str | IRI | Predicate] | None = None,
+        format: WriteFormat = "csv",
+        predicates: Sequence[Name] | None = None,
     ) -> dict[str, int]:
         """Write the facts of each predicate to a file; returns the number of rows of each file.
 
         Bad records that `load` has set aside are written to `_bad_records.parquet`.
 
+        >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
         >>> from modulog import Reasoner
         >>> with TemporaryDirectory() as folder:
@@ -217,32 +245,20 @@ class Answering(ABC):
         """The bad records that `load(…, bad="set-aside")` left out: a table of file, line, text and reason.
 
         >>> from modulog import Reasoner
-
         >>> Reasoner("p(1) .").bad_records().num_rows
         0
         """
         return self._backend.aside.table(_checked_limit(limit))
 
-    def move_bad_records(self, folder: str | os.PathLike[str]) -> int:
-        """Write the bad records to Parquet files in a local folder and forget them; returns their number."""
-        found = len(self._backend.aside)
-        if found:
-            self._backend.aside.write_into(Path(folder))
-            self._backend.aside.forget(list(self._backend.aside.pieces))
-        return found
-
     # ---- On Spark
 
-    def dataframe(self, predicate: str | IRI | Predicate) -> Any:
-        """The facts of a predicate as a Spark data frame of terms with the columns c0, c1, …"""
-        return self._dataframe(self._predicate_of(predicate))
-
-    def _dataframe(self, predicate: Predicate) -> Any:
+    def _frame(self, predicate: Predicate, columns: Sequence[str]) -> Any:
         self._ready()
         frames = self._backend.frames
         if frames is None:
             raise NotSupported(NO_FRAMES)
-        return frames.dataframe(next(self._tables(predicate)), columns_of(predicate))
+        frame = frames.dataframe(next(self._tables(predicate)), columns_of(predicate))
+        return frame.toDF(*columns) if predicate.arity else frame
 
     def create_views(self) -> list[str]:
         """Register every predicate as a temporary view for Spark SQL; returns the names of the views.
@@ -253,7 +269,7 @@ class Answering(ABC):
         predicates = self.predicates()
         names = list(view_names(predicates))
         for predicate, name in zip(predicates, names, strict=True):
-            self._dataframe(predicate).createOrReplaceTempView(name)
+            self._frame(predicate, columns_of(predicate)).createOrReplaceTempView(name)
         return names
 
     # ---- Names
@@ -275,7 +291,7 @@ class Answering(ABC):
         self._ready()
         return answer(literals, self._readings)
 
-    def _predicate_of(self, predicate: str | IRI | Predicate, arity: int | None = None) -> Predicate:
+    def _predicate_of(self, predicate: Name, arity: int | None = None) -> Predicate:
         """The predicate with a name and, if given, an arity; the error for others names similar ones."""
         if isinstance(predicate, Predicate):
             return self._predicate_of(predicate.name, predicate.arity)
@@ -284,6 +300,16 @@ class Answering(ABC):
         name = full_name(predicate_name(predicate), self.program.prefixes, self.program.base)
         found = self._readings.candidates(name)
         return choose(found or self._readings.known(), name, arity)
+
+
+def checked_columns(predicate: Predicate, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """The names for the columns of a predicate; a QueryError if they are too few, too many, or not all different."""
+    if columns is None:
+        return columns_of(predicate)
+    if isinstance(columns, str) or len(columns) != predicate.arity or len(set(columns)) != len(columns):
+        names = plural(predicate.arity, "different name")
+        raise QueryError(f"the columns of {predicate} need {names}, not {columns!r}")
+    return tuple(columns)
 
 
 def _checked_row(row: Sequence[object]) -> Sequence[object]:

@@ -39,6 +39,12 @@ def active_session() -> SparkSession | None:
     return SparkSession.getActiveSession()
 
 
+def session_of(given: SparkSession | None, settings: Mapping[str, str] | None) -> tuple[SparkSession, bool]:
+    """The session that was given, the active one, or a new one with settings; and whether it is ours to stop."""
+    own = given is None and active_session() is None
+    return given or build_session(settings), own
+
+
 def build_session(settings: Mapping[str, str] | None = None, log: Path | None = None) -> SparkSession:
     """A new session, or the one that is active already, as it is: workers run the Python that runs us.
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from modulog.engines.registry import check_options, check_workers, need_pyspark
+from modulog.engines.options import SparkOptions
+from modulog.engines.registry import check_workers, need_pyspark
 from modulog.errors import WorkerLost
 from modulog.evaluation.observers import ProgressCallback
 from modulog.formats import warn_user
@@ -109,16 +110,13 @@ class Caller:
         return outcome
 
 
-def open_place(
-    spark: Any, options: Mapping[str, Any], workers: int | None, known: Iterable[str] | None = None
-) -> Any:
-    """Spark as the place of a task, as `place.TaskPlace` describes it; options are those of the Spark engine."""
-    check_options("spark", spark, options, known)
+def open_place(spark: SparkOptions | None, workers: int | None = None) -> Any:
+    """Spark as the place of a task, as `place.TaskPlace` describes it."""
     check_workers(workers)
     need_pyspark()
     from modulog.task.place import TaskPlace
 
-    return TaskPlace(spark, settings=options.get("settings"), folder=options.get("folder"))
+    return TaskPlace(spark or SparkOptions())
 
 
 def _payload(request: Any) -> bytes:

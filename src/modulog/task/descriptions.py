@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,10 +21,11 @@ from modulog.formats.format import TRIPLES
 from modulog.formats.keyed_facts import Keyed
 from modulog.language.model import Predicate
 from modulog.language.triples import TRIPLE
-from modulog.reasoner.facts_in import predicate_name
+from modulog.reasoner import for_pipelines
+from modulog.reasoner.fact_batch import ReadOptions, facts, predicate_name, read
+from modulog.reasoner.for_pipelines import Given
 
 if TYPE_CHECKING:
-    from modulog.reasoner.facts_in import Given
     from modulog.reasoner.reasoner import Reasoner
 
 
@@ -45,7 +46,7 @@ class Description(Protocol):
         """Let a reasoner have it, as `Reasoner.add` and `Reasoner.load` do."""
 
     def given(self, reasoner: Reasoner) -> Given:
-        """The same for `Reasoner.update`, as `Reasoner.given` and `Reasoner.read` do."""
+        """The same for `Reasoner.update`, as `for_pipelines.given` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class GivenFacts:
         return []
 
     def given(self, reasoner: Reasoner) -> Given:
-        return reasoner.given(self.predicate, self.facts, columns=self.columns)
+        return for_pipelines.given(reasoner, facts(self.predicate, self.facts, columns=self.columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class GivenFiles:
     """Files, as `Reasoner.load` takes them; `called` has what messages say instead of the names of copies."""
 
     path: str
-    options: Mapping[str, Any]
+    options: ReadOptions
     called: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -105,7 +106,7 @@ class GivenFiles:
 
     def given(self, reasoner: Reasoner) -> Given:
         with self._calling(reasoner):
-            return reasoner.read(self.path, **self.options)
+            return for_pipelines.given(reasoner, read(self.path, **self.options))
 
     @contextmanager
     def _calling(self, reasoner: Reasoner) -> Iterator[None]:
@@ -119,7 +120,7 @@ class GivenFiles:
                 yield
             except ModulogError as error:
                 raise renamed(error, self.called) from None
-        reasoner.call_files(self.called)
+        for_pipelines.call_files(reasoner, self.called)
         for warning in caught:
             warn_user(_renamed(str(warning.message), self.called), warning.category)
 
@@ -148,11 +149,11 @@ class GivenTable:
         return self
 
     def stage(self, reasoner: Reasoner) -> Sequence[Predicate]:
-        reasoner.note_table(self.path, self.rows, self.aside)
+        for_pipelines.note_table(reasoner, self.path, self.rows, self.aside)
         return [p for part in self.parts for p in part.stage(reasoner)]
 
     def given(self, reasoner: Reasoner) -> Given:
-        reasoner.note_table(self.path, self.rows, self.aside)
+        for_pipelines.note_table(reasoner, self.path, self.rows, self.aside)
         return reduce(add, [part.given(reasoner) for part in self.parts])
 
 
@@ -170,50 +171,10 @@ def _renamed(text: str, called: Mapping[str, str]) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One side of `Reasoner.difference`: what must go, or come, so that predicates have the facts that were given."""
-
-    predicates: tuple[Predicate, ...]
-    facts: GivenLater | None
-    side: int
-
-    @property
-    def shown(self) -> str:
-        return "a difference"
-
-    def names(self, place: Any) -> Collection[str]:
-        return {predicate.name for predicate in self.predicates}
-
-    def shipped(self, fetching: Fetching) -> Difference:
-        return replace(self, facts=None if self.facts is None else self.facts.shipped(fetching))
-
-    def stage(self, reasoner: Reasoner) -> Sequence[Predicate]:
-        raise NotImplementedError
-
-    def given(self, reasoner: Reasoner) -> Given:
-        facts = None if self.facts is None else self.facts.of(reasoner)
-        return reasoner.difference(self.predicates, facts)[self.side]
-
-
-@dataclass(frozen=True, slots=True)
-class GivenLater:
-    """What `Reasoner.read`, `given` and `difference` answer on Spark: descriptions of facts that nobody has read yet."""
-
-    parts: tuple[Description, ...]
-    owner: int = 0
-
-    def __add__(self, other: GivenLater) -> GivenLater:
-        return replace(self, parts=(*self.parts, *other.parts))
-
-    def shipped(self, fetching: Fetching) -> GivenLater:
-        """The same as a task can take it up."""
-        return replace(self, parts=tuple(part.shipped(fetching) for part in self.parts))
-
-    def of(self, reasoner: Reasoner) -> Given | None:
-        """The facts, for the reasoner that updates; None if there are none."""
-        found = [part.given(reasoner) for part in self.parts]
-        return reduce(add, found) if found else None
+def given_of(reasoner: Reasoner, parts: Iterable[Description]) -> Given | None:
+    """Facts for an update of a reasoner; None if there are none."""
+    found = [part.given(reasoner) for part in parts]
+    return reduce(add, found) if found else None
 
 
 def stage_all(reasoner: Reasoner, staged: Iterable[Description]) -> list[Sequence[Predicate]]:
@@ -235,7 +196,7 @@ class Fetching:
         keyed: Keyed = self._place.frame(facts, columns, arity)[0]
         return keyed
 
-    def files(self, path: str, options: Mapping[str, Any]) -> Description:
+    def files(self, path: str, options: ReadOptions) -> Description:
         """Files, or tables, as a task takes them up."""
         if self._place.is_table(path):
             return self._table(path, options)
@@ -244,11 +205,12 @@ class Fetching:
             return GivenFiles(place, options)
         return GivenFiles(place, {**options, "format": None}, {**called, place: path})
 
-    def _table(self, path: str, options: Mapping[str, Any]) -> GivenTable:
+    def _table(self, path: str, options: ReadOptions) -> GivenTable:
         """The facts of a table, for each predicate that it fills."""
         frame = self._place.table(path)
         name = options["predicate"] or path.split(":", 1)[1].split(".")[-1].strip("`")
-        wanted = options["mapping"] or {name: options["columns"]}
+        mapping = options["mapping"]
+        wanted = {name: options["columns"]} if not mapping else {**mapping}
         parts, aside = [], []
         for predicate, columns in wanted.items():
             keyed, bad = self._place.frame(frame, columns, None, options["bad"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,9 +16,10 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from modulog.engines.options import SparkOptions
 from modulog.engines.room import Room
 from modulog.engines.spark.sources.reading import from_frame
 from modulog.errors import DataError
@@ -27,7 +28,7 @@ from modulog.formats.files import is_uri
 from modulog.formats.keyed_facts import Keyed, KeyedFiles, KeyedRows
 from modulog.spark.errors import translated
 from modulog.spark.file_systems import HadoopListing
-from modulog.spark.session import build_session, is_here, stop_session
+from modulog.spark.session import is_here, session_of, stop_session
 from modulog.task.job import is_local, room_of, run_task
 
 TABLE = "table:"
@@ -40,15 +41,9 @@ VALUE = 16
 class TaskPlace:
     """A session, the caller's or our own, and a folder for states and for what travels; without one, a temporary folder of this machine, which is right for local masters."""
 
-    def __init__(
-        self,
-        spark: SparkSession | None,
-        *,
-        settings: Mapping[str, str] | None = None,
-        folder: str | None = None,
-    ) -> None:
-        self._own = spark is None and SparkSession.getActiveSession() is None
-        self.spark = spark or build_session(settings)
+    def __init__(self, options: SparkOptions) -> None:
+        self.spark, self._own = session_of(options.session, options.settings)
+        folder = None if options.folder is None else os.fspath(options.folder)
         self._listing = HadoopListing(self.spark)
         self._temporary = folder is None
         self.folder = Path(_local(folder) if folder is not None else tempfile.mkdtemp(prefix="modulog-"))

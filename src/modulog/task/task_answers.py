@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +22,12 @@ import pyarrow.parquet as pq
 from modulog.errors import DataError, QueryError
 from modulog.evaluation.statistics import UpdateStatistics
 from modulog.formats.files import BAD_RECORDS
+from modulog.formats.format import WriteFormat
 from modulog.language.model import Predicate
 from modulog.language.triples import VIEWS, TripleViews, is_rdf
 from modulog.maintenance.change import Change, Name, seen_rows
 from modulog.reasoner.predicate_names import view_names
+from modulog.reasoner.queries import checked_columns
 from modulog.task import worker
 from modulog.task.states import forget
 from modulog.task.task_base import TaskBase
@@ -45,11 +47,7 @@ class TaskAnswers(TaskBase):
         """As `Reasoner.predicates` says."""
         return self.perform(methodcaller("predicates"))
 
-    def named(self, names: Collection[str]) -> list[Predicate]:
-        """As `Reasoner.named` says."""
-        return self.perform(methodcaller("named", list(names)))
-
-    def rows(self, predicate: str | IRI | Predicate, *, limit: int | None = None) -> list[tuple[Any, ...]]:
+    def rows(self, predicate: Name, *, limit: int | None = None) -> list[tuple[Any, ...]]:
         """As `Reasoner.rows` says."""
         return self.perform(methodcaller("rows", predicate, limit=limit))
 
@@ -57,22 +55,24 @@ class TaskAnswers(TaskBase):
         """As `Reasoner.query` says."""
         return self.perform(methodcaller("query", text, limit=limit))
 
-    def count(self, text: str | IRI | Predicate) -> int:
+    def count(self, text: Name) -> int:
         """As `Reasoner.count` says."""
         return int(self.perform(methodcaller("count", text)))
 
-    def contains(self, predicate: str | IRI | Predicate, row: Sequence[object]) -> bool:
+    def contains(self, predicate: Name, row: Sequence[object]) -> bool:
         """As `Reasoner.contains` says."""
         return bool(self.perform(methodcaller("contains", predicate, row)))
 
-    def stream(self, predicate: str | IRI | Predicate) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-        """As `Reasoner.stream` says: the facts go through a file."""
+    def _stream(
+        self, predicate: Name, columns: Sequence[str] | None, limit: int | None = None
+    ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        """As `Reasoner._stream` says: the facts go through a file."""
         if (executors := self._spread()) is not None:
-            return executors.stream(predicate)
+            return executors._stream(predicate, columns, limit)
         import pyarrow as pa
 
         self._ready()
-        outcome = self._task(partial(worker.write_batches, predicate), "list facts, one task")
+        outcome = self._task(partial(worker.write_batches, predicate, columns, limit), "list facts, one task")
         reader = pa.ipc.open_file(pa.memory_map(str(Path(outcome.folder, worker.ANSWERS))))
 
         def batches() -> Iterator[pa.RecordBatch]:
@@ -87,8 +87,8 @@ class TaskAnswers(TaskBase):
         self,
         folder: str | os.PathLike[str],
         *,
-        format: str = "csv",
-        predicates: Sequence[str | IRI | Predicate] | None = None,
+        format: WriteFormat = "csv",
+        predicates: Sequence[Name] | None = None,
     ) -> dict[str, int]:
         """As `Reasoner.export` says: a task writes beside the place, and files are moved when all are whole."""
         place = os.fspath(folder)
@@ -110,7 +110,7 @@ class TaskAnswers(TaskBase):
         return outcome.result  # type: ignore[no-any-return]
 
     def _export(
-        self, format: str, predicates: Sequence[str | IRI | Predicate] | None, place: Path | None = None
+        self, format: WriteFormat, predicates: Sequence[Name] | None, place: Path | None = None
     ) -> Outcome:
         self._ready()
         return self._task(partial(worker.export, format, predicates, place), "export, one task")
@@ -142,23 +142,14 @@ class TaskAnswers(TaskBase):
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(self.bad_records(), path)
 
-    def move_bad_records(self, folder: str | os.PathLike[str]) -> int:
-        """As `Reasoner.move_bad_records` says."""
-        if self._executors is not None:
-            return self._executors.move_bad_records(folder)
-        found = sum(count for _, count in self._aside)
-        if found:
-            self._write_bad(Path(folder) / "part-0.parquet")
-            self._aside.clear()
-        return found
-
-    def dataframe(self, predicate: str | IRI | Predicate) -> Any:
-        """As `Reasoner.dataframe` says: a task writes the facts, and Spark reads them."""
+    def to_spark(self, predicate: Name, *, columns: Sequence[str] | None = None) -> Any:
+        """As `Reasoner.to_spark` says: a task writes the facts, and Spark reads them."""
         if (executors := self._spread()) is not None:
-            return executors.dataframe(predicate)
-        return self._frames([predicate])[0]
+            return executors.to_spark(predicate, columns=columns)
+        [frame] = self._frames([predicate])
+        return frame if columns is None else _renamed(frame, columns)
 
-    def _frames(self, predicates: Sequence[str | IRI | Predicate]) -> list[Any]:
+    def _frames(self, predicates: Sequence[Name]) -> list[Any]:
         outcome = self._export("parquet", predicates)
         return [self._place.parquet(Path(outcome.folder, worker.PARTS, name)) for name in outcome.result]
 
@@ -171,6 +162,11 @@ class TaskAnswers(TaskBase):
         for frame, name in zip(self._frames(predicates), names, strict=True):
             frame.createOrReplaceTempView(name)
         return names
+
+
+def _renamed(frame: Any, columns: Sequence[str]) -> Any:
+    """A data frame of facts with other names of columns; a QueryError if these do not fit."""
+    return frame.toDF(*checked_columns(Predicate("the facts", len(frame.columns)), columns))
 
 
 @contextmanager

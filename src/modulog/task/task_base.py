@@ -5,31 +5,32 @@ Whether it works in one task at all is decided when something is first wanted of
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from modulog.engines.registry import make_backend
+from modulog.engines.options import SparkOptions
 from modulog.errors import DataError, WorkerLost
 from modulog.evaluation.observers import ProgressCallback, silent
 from modulog.evaluation.statistics import Statistics
-from modulog.formats.fact_file import BAD, Bad, Columns
+from modulog.formats.fact_file import Columns
 from modulog.formats.keyed_facts import KeyedRows
 from modulog.language.model import Predicate, Program
 from modulog.language.term_parser import full_name
 from modulog.language.triples import VIEWS
 from modulog.planning.passes import Switches
 from modulog.planning.plan import Plan
-from modulog.reasoner.facts_in import Given, Reading, check_by_predicate, predicate_name
+from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles, predicate_name
+from modulog.reasoner.for_pipelines import begin, open_store
 from modulog.reasoner.predicate_names import choose, chosen
 from modulog.reasoner.reasoner import Reasoner
 from modulog.store.store import Store
 from modulog.task import worker
 from modulog.task.call import Caller, Watching
 from modulog.task.decision import Decision, decide, needed, outgrown
-from modulog.task.descriptions import Description, Difference, Fetching, GivenFacts, GivenFiles, GivenLater
+from modulog.task.descriptions import Description, Fetching, GivenFacts, GivenFiles
 from modulog.task.states import Home, State, forget
 from modulog.task.worker import Outcome
 from modulog.terms.python_values import IRI
@@ -49,10 +50,10 @@ class TaskBase(Reasoner):
         place: Any,
         workers: int | None,
         progress: ProgressCallback | None,
-        options: Mapping[str, Any],
+        spark: SparkOptions | None,
     ) -> None:
         self.program, self._folder, self._switches = program, folder, switches
-        self._place, self._workers, self._options = place, workers, options
+        self._place, self._workers, self._spark = place, workers, spark
         self._observe = progress or silent
         self._caller = Caller(place)
         self._staged_facts: list[tuple[Description, Filled]] = []
@@ -69,7 +70,6 @@ class TaskBase(Reasoner):
         self._done: Statistics | None = None
         self._shown: Plan | None = None
         self._home_store: Home | None = None
-        self._found: list[Reading] = []
         self._aside: list[tuple[Path, int]] = []
 
     def _spread(self) -> Reasoner | None:
@@ -82,16 +82,24 @@ class TaskBase(Reasoner):
 
     def _over_executors(self, workers: int) -> Reasoner:
         """A reasoner over all executors that has been given what this one was."""
-        options = {name: value for name, value in self._options.items() if name != "settings"}
-        common: dict[str, Any] = {"progress": self._observe}
+        given = self._spark or SparkOptions()
+        spark = replace(given, session=self._place.spark, settings=None)
         if self._store is not None:
+            other: dict[str, Any] = {}
             if self._is_other:
-                common |= {"program": self.program, "switches": self._switches}
-            common |= {"spark": self._place.spark, "workers": workers}
-            made = Reasoner.open(self._store.folder, **common, **options)
+                other = {"program": self.program, "switches": self._switches}
+            made = open_store(
+                self._store.folder, workers=workers, spark=spark, progress=self._observe, **other
+            )
         else:
-            backend = make_backend("spark", self._place.spark, options, workers=workers)
-            made = Reasoner.of(self.program, self._folder, self._switches, backend, **common)
+            made = begin(
+                self.program,
+                self._folder,
+                self._switches,
+                workers=workers,
+                spark=spark,
+                progress=self._observe,
+            )
         for part, filled in self._staged_facts:
             filled.known = part.stage(made)
         self._staged_facts.clear()
@@ -165,7 +173,6 @@ class TaskBase(Reasoner):
         self._staged_facts.clear()
         for predicate in outcome.about.predicates:
             self._arities.setdefault(predicate.name, set()).add(predicate.arity)
-        self._found += outcome.readings
         if outcome.set_aside:
             kept = self._place.folder / f"bad-{self._caller.calls:06d}"
             Path(outcome.folder, worker.BAD).replace(kept)
@@ -183,12 +190,21 @@ class TaskBase(Reasoner):
 class TaskInputs(TaskBase):
     """What a reasoner is given, as `Reasoner` takes it."""
 
-    def add(self, predicate: str | IRI, facts: object, *, columns: Columns | None = None) -> None:
-        """As `Reasoner.add` says."""
+    def _add(self, batch: FactBatch) -> Sequence[Predicate]:
+        """As `Reasoner._add` says; which predicates files fill is known once they have been read."""
         if self._executors is not None:
-            self._executors.add(predicate, facts, columns=columns)
-        else:
-            self._stage(self._facts_of(predicate, facts, columns))
+            return self._executors._add(batch)
+        parts = [self._described(part) for part in batch.parts]
+        filled = [self._stage(part) for part in parts]
+        return filled[0] if len(filled) == 1 else ()
+
+    def _described(self, part: FactFiles | FactData) -> Description:
+        """Facts as they travel: what is wrong with data in memory, and whether files are there, is seen now."""
+        if isinstance(part, FactData):
+            return self._facts_of(part.predicate, part.data, part.columns)
+        for name, size in self._place.sizes(part.path, part.options["format"]).items():
+            self._grow(name, size)
+        return GivenFiles(part.path, part.options)
 
     def _stage(self, part: Description) -> Filled:
         filled = Filled(self)
@@ -215,65 +231,6 @@ class TaskInputs(TaskBase):
         self._grow("facts", rows.bytes)
         return GivenFacts(name, rows, None, arity)
 
-    def load(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        predicate: str | IRI | None = None,
-        header: bool = False,
-        strings: bool = False,
-        columns: Columns | None = None,
-        mapping: Mapping[str, Columns] | None = None,
-        bad: Bad = "fail",
-        format: str | None = None,
-    ) -> Sequence[Predicate]:
-        """As `Reasoner.load` says; which predicates are filled is known once the files have been read."""
-        options: dict[str, Any] = {
-            "predicate": predicate,
-            "header": header,
-            "strings": strings,
-            "columns": columns,
-        }
-        options |= {"mapping": mapping, "bad": bad, "format": format}
-        if self._executors is not None:
-            return self._executors.load(path, **options)
-        return self._stage(self._files_of(path, options))
-
-    def _files_of(self, path: str | os.PathLike[str], options: dict[str, Any]) -> GivenFiles:
-        """Files as they travel; that they are there is seen now."""
-        if options["bad"] not in BAD:
-            known = ", ".join(BAD)
-            raise DataError(f'bad records are not treated by "{options["bad"]}"; choose one of: {known}')
-        for name, size in self._place.sizes(os.fspath(path), options["format"]).items():
-            self._grow(name, size)
-        return GivenFiles(os.fspath(path), options)
-
-    def given(self, predicate: str | IRI, facts: object, *, columns: Columns | None = None) -> Given:
-        """As `Reasoner.given` says."""
-        if self._executors is not None:
-            return self._executors.given(predicate, facts, columns=columns)
-        return GivenLater((self._facts_of(predicate, facts, columns),), id(self))  # type: ignore[return-value]
-
-    def read(self, path: str | os.PathLike[str], **options: Any) -> Given:
-        """As `Reasoner.read` says; the files are read when they are wanted."""
-        if self._executors is not None:
-            return self._executors.read(path, **options)
-        given = {**_READING, **options}
-        return GivenLater((self._files_of(path, given),), id(self))  # type: ignore[return-value]
-
-    def difference(self, predicates: Iterable[Predicate], facts: Given | None) -> tuple[Given, Given]:
-        """As `Reasoner.difference` says; it is computed when it is wanted."""
-        if (executors := self._spread()) is not None:
-            return executors.difference(predicates, self._direct(facts, executors))
-        assert facts is None or isinstance(facts, GivenLater)
-        parts = (Difference(tuple(predicates), facts, side) for side in (0, 1))
-        gone, come = (GivenLater((part,), id(self)) for part in parts)
-        return gone, come  # type: ignore[return-value]
-
-    def _direct(self, facts: Any, executors: Reasoner) -> Any:
-        """Facts for the reasoner over executors, also those that were given before it was there."""
-        return facts.of(executors) if isinstance(facts, GivenLater) else facts
-
     def discard(self, predicate: str | IRI) -> list[str]:
         """As `Reasoner.discard` says; what was loaded together is taken back together."""
         if self._executors is not None:
@@ -285,45 +242,18 @@ class TaskInputs(TaskBase):
         self._staged_facts = [(part, filled) for part, filled in self._staged_facts if part not in gone]
         return [part.shown for part in gone]
 
-    def take_readings(self) -> list[Reading]:
-        """As `Reasoner.take_readings` says."""
-        if self._executors is not None:
-            return self._executors.take_readings()
-        found, self._found = self._found, []
-        return found
-
-    def _travelling(self, facts: Any, leaving: bool = False) -> Any:
-        """Facts of an update as they travel."""
-        fetching = Fetching(self._place)
-        if isinstance(facts, GivenLater):
-            if facts.owner != id(self):
-                raise DataError("facts that one reasoner has read cannot be given to another")
-            return facts.shipped(fetching)
-        if facts is None or not isinstance(facts, Mapping):
-            check_by_predicate(facts)
-            if facts is not None:
-                raise DataError("facts that one reasoner has read cannot be given to another")
-            return {}
+    def _travelling(self, batch: FactBatch, leaving: bool = False) -> list[Description]:
+        """Facts of an update as they travel; those that are `leaving` teach nothing about their predicates."""
         arities = {name: set(known) for name, known in self._arities.items()}
-        parts = [self._facts_of(name, data, None) for name, data in facts.items()]
+        parts = [self._described(part) for part in batch.parts]
         self._arities = arities if leaving else self._arities
-        return {part.predicate: part.shipped(fetching).facts for part in parts}
+        fetching = Fetching(self._place)
+        return [part.shipped(fetching) for part in parts]
 
     def _chosen(self, known: Iterable[Predicate], name: str | IRI | Predicate) -> Predicate:
         if not isinstance(name, Predicate):
             name = full_name(predicate_name(name), self.program.prefixes, self.program.base)
         return chosen(known, name)
-
-
-_READING: Mapping[str, Any] = {
-    "predicate": None,
-    "header": False,
-    "strings": False,
-    "columns": None,
-    "mapping": None,
-    "bad": "fail",
-    "format": None,
-}
 
 
 class Filled(Sequence[Predicate]):

@@ -6,91 +6,72 @@ the first question it only collects, then `deciding` says, from the sizes of wha
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modulog.errors import OptionError
+from modulog.engines.options import EngineName, SparkOptions
 from modulog.evaluation.observers import ProgressCallback
 from modulog.evaluation.statistics import Statistics
 from modulog.language.model import Program
-from modulog.language.parser import read_program
 from modulog.language.program_warnings import Diagnostic
 from modulog.language.safety import check
 from modulog.language.triples import TripleViews
 from modulog.maintenance.change import Change
-from modulog.planning.passes import DEFAULT, Switches, make_plan
+from modulog.planning.passes import Switches, make_plan
 from modulog.planning.plan import Plan
 from modulog.reasoner import persistence
-from modulog.reasoner.facts_in import Given
-from modulog.reasoner.reasoner import Reasoner
+from modulog.reasoner.fact_batch import FactBatch
 from modulog.task import worker
 from modulog.task.call import open_place
 from modulog.task.states import State, home_of, publish
 from modulog.task.task_answers import TaskAnswers, TaskChange
 from modulog.task.task_base import TaskInputs
-from modulog.terms.python_values import IRI
+from modulog.wording import plural
 
 
 class TaskReasoner(TaskInputs, TaskAnswers):
     """What `Reasoner` promises, on Spark: see the module."""
 
-    def __init__(
+    def _set_up(
         self,
-        program: str | Path | Program,
-        *,
-        engine: str = "auto",
-        modules: str = "auto",
-        maintenance: str = "auto",
-        storage: str = "auto",
-        decompose: str = "auto",
-        value_rounds: int = DEFAULT.value_rounds,
-        value_facts: int = DEFAULT.value_facts,
-        table_rows: int | None = DEFAULT.table_rows,
-        workers: int | None = None,
-        progress: ProgressCallback | None = None,
-        spark: Any = None,
-        **options: Any,
+        program: Program,
+        folder: Path,
+        switches: Switches,
+        engine: EngineName,
+        workers: int | None,
+        spark: SparkOptions | None,
+        progress: ProgressCallback | None,
     ) -> None:
-        found, folder = read_program(program)
-        switches = Switches(modules, maintenance, value_rounds, value_facts, storage, decompose, table_rows)
-        place = _place(spark, options, workers, Reasoner.__init__.__kwdefaults__)
-        self._set(found, folder, switches, place, workers, progress, options)
+        self._set(program, folder, switches, open_place(spark, workers), workers, progress, spark)
 
-    @classmethod
-    def open(
-        cls,
+    def _open(
+        self,
         folder: str | os.PathLike[str],
-        /,
-        *,
-        engine: str = "auto",
-        workers: int | None = None,
-        progress: ProgressCallback | None = None,
-        spark: Any = None,
-        program: Program | None = None,
+        engine: EngineName,
+        workers: int | None,
+        spark: SparkOptions | None,
+        progress: ProgressCallback | None,
+        program: Program | None,
         switches: Switches | None = None,
-        **options: Any,
-    ) -> Reasoner:
-        """The state of a store, as `Reasoner.open` says."""
+        checkpoints: object = None,
+    ) -> None:
         store = persistence.opened(folder)
         own, known = persistence.program_of(store)
-        place = _place(spark, options, workers, Reasoner.open.__kwdefaults__)
-        made = cls.__new__(cls)
-        made._set(program or own, Path(), switches or known, place, workers, progress, options)
-        made._store, made._home_store = store, home_of(store.folder, store.manifest)
-        made._state = State(str(store.folder), store.manifest.generation)
-        made._is_other = (program, switches) != (None, None)
-        made._sizes["store"] = sum(file.bytes for file in store.manifest.files())
-        made._given_names = {e.predicate.name for e in store.manifest.relations if e.role == "explicit"}
+        place = open_place(spark, workers)
+        self._set(program or own, Path(), switches or known, place, workers, progress, spark)
+        self._store, self._home_store = store, home_of(store.folder, store.manifest)
+        self._state = State(str(store.folder), store.manifest.generation)
+        self._is_other = (program, switches) != (None, None)
+        self._sizes["store"] = sum(file.bytes for file in store.manifest.files())
+        self._given_names = {e.predicate.name for e in store.manifest.relations if e.role == "explicit"}
         for entry in store.manifest.relations:
-            made._arities.setdefault(entry.predicate.name, set()).add(entry.predicate.arity)
-        if not made._is_other:
-            made._done = replace(Statistics(), **store.manifest.statistics)
-        return made
+            self._arities.setdefault(entry.predicate.name, set()).add(entry.predicate.arity)
+        if not self._is_other:
+            self._done = replace(Statistics(), **store.manifest.statistics)
 
     def materialise(self) -> Statistics:
         """As `Reasoner.materialise` says."""
@@ -100,42 +81,20 @@ class TaskReasoner(TaskInputs, TaskAnswers):
         assert self._done is not None
         return self._done
 
-    def update(
-        self,
-        *,
-        add: Mapping[str | IRI, object] | Given | None = None,
-        delete: Mapping[str | IRI, object] | Given | None = None,
-    ) -> Change:
-        """As `Reasoner.update` says."""
+    def _update(self, delete: FactBatch, add: FactBatch) -> Change:
         if (executors := self._spread()) is not None:
-            return executors.update(add=self._direct(add, executors), delete=self._direct(delete, executors))
+            return executors.update(add=add, delete=delete)
         minus, plus = self._travelling(delete, leaving=True), self._travelling(add)
         outcome = self._task(partial(worker.update, minus, plus), "update, one task", changes=True)
         views = TripleViews.of(self.program)
         return TaskChange(outcome.result, Path(outcome.folder), views, self._chosen, self._place.parquet)
 
     @property
-    def statistics(self) -> Statistics | None:
-        """As `Reasoner.statistics` says."""
-        if self._executors is not None:
-            return self._executors.statistics
-        return None if self._done is None else self.materialise()
-
-    @property
-    def supplied(self) -> set[str]:
-        """As `Reasoner.supplied` says."""
-        return self._executors.supplied if self._executors is not None else self._given_names
-
-    @property
     def warnings(self) -> list[Diagnostic]:
         """As `Reasoner.warnings` says."""
-        return check(self.program, known=self.supplied)
-
-    def observe(self, progress: ProgressCallback) -> None:
-        """As `Reasoner.observe` says."""
-        self._observe = progress
         if self._executors is not None:
-            self._executors.observe(progress)
+            return self._executors.warnings
+        return check(self.program, known=self._given_names)
 
     def plan(self) -> Plan:
         """As `Reasoner.plan` says, and whether one task does the work, and why."""
@@ -147,19 +106,24 @@ class TaskReasoner(TaskInputs, TaskAnswers):
         plan.place = self._decision.place
         return plan
 
-    def save(self, folder: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None) -> None:
-        """As `Reasoner.save` says: the files are there, and get their names in the store."""
+    def _save(self, folder: str | os.PathLike[str], notes: Mapping[str, Any] | None) -> None:
+        """The files of the store are there already, and get their names."""
         path = persistence.target(folder)
         if (executors := self._spread()) is not None:
-            executors.save(folder, notes=notes)
+            executors.save(folder)
             return
         self._ready()
         assert self._state is not None
-        plain = None if notes is None else json.loads(json.dumps(notes))
         home = self._home_store
-        saved = publish(self._state, path, home, plain)
+        saved = publish(self._state, path, home, None)
         if home is not None and path.resolve() == home.folder.resolve():
             self._home_store = saved
+
+    def _shown_facts(self) -> str:
+        if self._executors is not None:
+            return self._executors._shown_facts()
+        done = "not materialised yet" if self._done is None else plural(self._done.facts, "fact")
+        return f"{done}, {len(self._staged_facts)} inputs wait" if self._staged_facts else done
 
     def close(self) -> None:
         """As `Reasoner.close` says."""
@@ -168,10 +132,3 @@ class TaskReasoner(TaskInputs, TaskAnswers):
         if self._store is not None:
             self._store.close()
         self._place.close()
-
-
-def _place(spark: Any, options: dict[str, Any], workers: int | None, known: Iterable[str] | None) -> Any:
-    """Spark as the place of a task, unless checkpoints are wanted, which a task has no use for."""
-    if options.pop("checkpoints", None) is not None:
-        raise OptionError("`checkpoints` are for rules that executors evaluate: say workers=2 or more")
-    return open_place(spark, options, workers, known)

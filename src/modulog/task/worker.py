@@ -26,9 +26,9 @@ from modulog.task.states import State, link_state
 
 if TYPE_CHECKING:
     from modulog.evaluation.statistics import Statistics
+    from modulog.formats.format import WriteFormat
     from modulog.planning.passes import Switches
     from modulog.planning.plan import Plan
-    from modulog.reasoner.facts_in import Reading
     from modulog.reasoner.reasoner import Reasoner
     from modulog.task.descriptions import Description
     from modulog.task.task_answers import Counts
@@ -102,7 +102,6 @@ class Outcome:
     error: BaseException | None = None
     state: State | None = None
     about: About | None = None
-    readings: list[Reading] = field(default_factory=list)
     filled: list[Sequence[Predicate]] = field(default_factory=list)
     set_aside: int = 0
     warnings: list[tuple[type[Warning], str]] = field(default_factory=list)
@@ -200,20 +199,20 @@ def forget_reasoners() -> None:
 
 
 def _perform(asked: Request, outcome: Outcome) -> None:
+    from modulog.reasoner import for_pipelines
     from modulog.task.descriptions import stage_all
 
     notes = Notes(Path(outcome.folder))
     reasoner, state = _reasoner(asked, notes), asked.state
     try:
-        reasoner.observe(notes)
+        for_pipelines.observe(reasoner, notes)
         outcome.filled = stage_all(reasoner, asked.staged)
         notes.note()
         outcome.result = asked.work(reasoner, Path(outcome.folder))
         if asked.changes:
             state = outcome.state = _write(reasoner, asked.state, Path(outcome.folder, "state"))
             outcome.about = _about(reasoner)
-        outcome.readings = [reading.counted() for reading in reasoner.take_readings()]
-        outcome.set_aside = reasoner.move_bad_records(str(Path(outcome.folder, BAD)))
+        outcome.set_aside = for_pipelines.move_bad_records(reasoner, Path(outcome.folder, BAD))
     except QueryError:  # nothing has changed
         state = None if asked.changes else asked.state
         raise
@@ -230,33 +229,47 @@ def _perform(asked: Request, outcome: Outcome) -> None:
 
 def _reasoner(asked: Request, notes: Notes) -> Reasoner:
     """The reasoner of the state, taken out of what is kept: if anything fails, it is not there any more."""
-    from modulog.engines.registry import make_backend
-    from modulog.reasoner.reasoner import Reasoner
+    from modulog.reasoner.for_pipelines import begin, open_store
 
     if asked.state is not None and asked.program is None and asked.state in _kept:
         return _kept.pop(asked.state)
     forget_reasoners()
-    options: dict[str, Any] = {"progress": notes}
     if asked.state is not None:
-        options |= {"program": asked.program, "switches": asked.switches}
-        return Reasoner.open(asked.state.folder, engine="local", workers=asked.threads, **options)
+        return open_store(
+            asked.state.folder,
+            engine="local",
+            workers=asked.threads,
+            progress=notes,
+            program=asked.program,
+            switches=asked.switches,
+        )
     assert asked.program is not None and asked.switches is not None
-    backend = make_backend("local", workers=asked.threads)
-    return Reasoner.of(asked.program, Path(asked.home), asked.switches, backend, **options)
+    return begin(
+        asked.program,
+        Path(asked.home),
+        asked.switches,
+        engine="local",
+        workers=asked.threads,
+        progress=notes,
+    )
 
 
 def _write(reasoner: Reasoner, before: State | None, folder: Path) -> State:
     """Write the state that a reasoner has come to, as a store of its own."""
+    from modulog.reasoner.for_pipelines import settle_in
+
     if before is not None:
         link_state(before, folder)
-    return State(str(folder), reasoner.settle_in(folder))
+    return State(str(folder), settle_in(reasoner, folder))
 
 
 def _about(reasoner: Reasoner) -> About:
+    from modulog.reasoner.for_pipelines import supplied
+
     return About(
         reasoner.materialise(),
         reasoner.plan(),
-        frozenset(reasoner.supplied),
+        frozenset(supplied(reasoner)),
         tuple(reasoner.predicates()),
     )
 
@@ -274,23 +287,30 @@ def materialise(reasoner: Reasoner, folder: Path) -> None:
     reasoner.materialise()
 
 
-def update(minus: Any, plus: Any, reasoner: Reasoner, folder: Path) -> Counts:
+def update(
+    minus: Sequence[Description], plus: Sequence[Description], reasoner: Reasoner, folder: Path
+) -> Counts:
     """Delete and add facts; the change is in the folder."""
-    from modulog.task.descriptions import GivenLater
+    from modulog.reasoner import for_pipelines
+    from modulog.task.descriptions import given_of
     from modulog.task.task_answers import write_change
 
-    gone, come = (facts.of(reasoner) if isinstance(facts, GivenLater) else facts for facts in (minus, plus))
-    return write_change(reasoner.update(delete=gone, add=come), folder, reasoner.predicates())
+    with for_pipelines.leaving(reasoner):
+        gone = given_of(reasoner, minus)
+    change = for_pipelines.update(reasoner, delete=gone, add=given_of(reasoner, plus))
+    return write_change(change, folder, reasoner.predicates())
 
 
 ANSWERS = "answers.arrow"
 
 
-def write_batches(predicate: Any, reasoner: Reasoner, folder: Path) -> None:
+def write_batches(
+    predicate: Any, columns: Sequence[str] | None, limit: int | None, reasoner: Reasoner, folder: Path
+) -> None:
     """Write the facts of a predicate into a file of the folder."""
     import pyarrow as pa
 
-    schema, batches = reasoner.stream(predicate)
+    schema, batches = reasoner._stream(predicate, columns, limit)
     with pa.OSFile(str(folder / ANSWERS), "wb") as file, pa.ipc.new_file(file, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
@@ -300,7 +320,11 @@ PARTS = "parts"
 
 
 def export(
-    format: str, predicates: Sequence[Any] | None, place: Path | None, reasoner: Reasoner, folder: Path
+    format: WriteFormat,
+    predicates: Sequence[Any] | None,
+    place: Path | None,
+    reasoner: Reasoner,
+    folder: Path,
 ) -> dict[str, int]:
     """Write files of predicates into the folder of the attempt, or into one of its name at a place."""
     parts = folder / PARTS if place is None else place / folder.name

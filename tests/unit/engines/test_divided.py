@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.engines.local import layer_lookup
 from modulog.engines.local.backend import LocalBackend
 from modulog.errors import Interrupted
@@ -49,7 +49,7 @@ def test_threads_say_the_same(rules: str) -> None:
         said.append((untimed(reasoner.materialise()), told(reasoner)))
         reasoner.close()
     assert said[1] == said[0] and said[2] == said[0]
-    usual = Reasoner(rules, modules="off")
+    usual = Reasoner(rules, switches=Switches(modules="off"))
     usual.add("e", edges())
     assert set(usual.rows("p")) == set(said[0][1]["p"][0]) and len(said[0][1]["p"][0]) == usual.count("p")
 

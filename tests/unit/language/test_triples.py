@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modulog import IRI, Reasoner
+from modulog import IRI, Reasoner, Switches
 from modulog.errors import QueryError, StratificationError
 from modulog.language.model import Predicate
 from modulog.language.parser import parse_program
@@ -243,7 +243,11 @@ def test_facts_of_any_origin_are_triples() -> None:
 def test_a_represented_closure_is_not_listed_for_all_triples() -> None:
     """Two hundred million pairs are counted, and looked up, without a list of them."""
     edges, size = IRI("u:r"), 20_000
-    with Reasoner(PREFIX + ":r(?x, ?z) :- :r(?x, ?y), :r(?y, ?z) .", engine="local", storage="compact") as r:
+    with Reasoner(
+        PREFIX + ":r(?x, ?z) :- :r(?x, ?y), :r(?y, ?z) .",
+        engine="local",
+        switches=Switches(storage="compact"),
+    ) as r:
         r.add(edges, [(i, i + 1) for i in range(size)])
         r.add(IRI("u:s"), [(7, 8)])
         assert r.count("triple") == size * (size + 1) // 2 + 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.engines.engine import Work
 from modulog.engines.relation import Version
 from modulog.evaluation import stratum
@@ -54,7 +54,7 @@ def test_a_module_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setattr(stratum, "make_module", AllAgain)
     random = Random(3)
     pairs = [(random.randrange(12), random.randrange(12)) for _ in range(30)]
-    own = Reasoner(PROGRAM, modules="off")
+    own = Reasoner(PROGRAM, switches=Switches(modules="off"))
     own.add("e", pairs[:20])
     own.add("back", [(3,), (7,)])
     own.materialise()

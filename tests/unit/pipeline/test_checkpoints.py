@@ -10,12 +10,13 @@ from modulog import Reasoner
 from modulog.errors import NotSupported
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.update_checkpoints import UpdateCheckpoints
+from modulog.reasoner.for_pipelines import open_store
 
 
 def test_only_spark_has_checkpoints_of_updates(tmp_path: Path) -> None:
     Reasoner("p(?x) :- q(?x) . q(a) .").save(tmp_path / "store")
     with pytest.raises(NotSupported, match="only the Spark engine"):
-        Reasoner.open(tmp_path / "store", checkpoints=UpdateCheckpoints(tmp_path, {}))
+        open_store(tmp_path / "store", checkpoints=UpdateCheckpoints(tmp_path, {}))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"checksum": "0", "content": "{}"}', b"[]", b"\xff"])

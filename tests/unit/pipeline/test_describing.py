@@ -11,6 +11,7 @@ import pytest
 from modulog import Pipeline, Predicate, Reasoner
 from modulog.cli import app
 from modulog.pipeline.run_state import SourceState, State
+from modulog.reasoner import for_pipelines
 
 TEXT = """\
 store = "store"
@@ -76,7 +77,7 @@ def remember(change: State | None = None) -> State:
     )
     made = Reasoner(Path("rules.rls"))
     made.add("edge", [])
-    made.save("store", notes=state.to_notes())
+    for_pipelines.save(made, "store", state.to_notes())
     return state
 
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from modulog import Reasoner
+from modulog import Reasoner, Switches
 from modulog.algebra.expressions import Read
 from modulog.pipeline import checkpoints
 from modulog.pipeline.checkpoints import Checkpoints
 from modulog.pipeline.run import Unwatched
+from modulog.reasoner.for_pipelines import begin
 from modulog.reasoner.persistence import kept_relations
 from modulog.store.manifest import read_manifest
 from support.amounts import base_seed
@@ -92,12 +93,12 @@ def kept(r: Reasoner) -> dict[str, set[Any]]:
 @pytest.mark.parametrize(
     "options", [{}, {"modules": "off"}, {"storage": "plain"}, {"storage": "compact"}], ids=str
 )
-def test_taken_up(tmp_path: Path, rounds: int, options: dict[str, str]) -> None:
+def test_taken_up(tmp_path: Path, rounds: int, options: dict[str, Any]) -> None:
     """What was stopped in any round ends with the same facts, and with everything that later updates need."""
     key = {"sources": {"e.csv": "5f3a"}}
     first = Checkpoints(tmp_path, key, rounds=1)
     assert not first.loaded and not first.resumed
-    with Reasoner(PROGRAM, checkpoints=first, progress=Plug(rounds), **options) as r:  # type: ignore[arg-type]
+    with begin(PROGRAM, checkpoints=first, progress=Plug(rounds), switches=Switches(**options)) as r:
         fill(r)
         with pytest.raises(Stopped):
             r.materialise()
@@ -107,10 +108,10 @@ def test_taken_up(tmp_path: Path, rounds: int, options: dict[str, str]) -> None:
         "add": {"e": [("n1", "n7"), ("n7", "m1")], "turns": [("n5",)]},
         "delete": {"turns": [("n3",)]},
     }
-    with Reasoner(PROGRAM, **options) as whole:  # type: ignore[arg-type]
+    with Reasoner(PROGRAM, switches=Switches(**options)) as whole:
         fill(whole)
         whole.materialise()
-        with Reasoner(PROGRAM, checkpoints=second, **options) as r:  # type: ignore[arg-type]
+        with begin(PROGRAM, checkpoints=second, switches=Switches(**options)) as r:
             r.materialise()
             assert kept(r) == kept(whole)
             r.update(**change)
@@ -124,7 +125,7 @@ def test_taken_up(tmp_path: Path, rounds: int, options: dict[str, str]) -> None:
 def test_a_run_of_seconds_writes_nothing(tmp_path: Path) -> None:
     """Files that would take a good part of the time are not written."""
     made = Checkpoints(tmp_path, {}, rounds=1)
-    with Reasoner(PROGRAM, checkpoints=made) as r:
+    with begin(PROGRAM, checkpoints=made) as r:
         fill(r)
         r.materialise()
     assert not made.commits and not made.area.exists()
@@ -134,8 +135,10 @@ def test_a_run_of_seconds_writes_nothing(tmp_path: Path) -> None:
 def test_files_of_older_states_go(tmp_path: Path) -> None:
     """What no state needs is removed: many rounds do not fill the disk."""
     made = Checkpoints(tmp_path, {}, rounds=1)
-    with Reasoner(
-        "p(?x, ?z) :- p(?x, ?y), e(?y, ?z) . p(?x, ?y) :- e(?x, ?y) .", modules="off", checkpoints=made
+    with begin(
+        "p(?x, ?z) :- p(?x, ?y), e(?y, ?z) . p(?x, ?y) :- e(?x, ?y) .",
+        switches=Switches(modules="off"),
+        checkpoints=made,
     ) as r:
         r.add("e", [(i, i + 1) for i in range(40)])
         r.materialise()

@@ -12,12 +12,13 @@ from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from modulog.algebra.expressions import Project
 from modulog.engines.backend import Reading, Signed, Triples
+from modulog.engines.options import SparkOptions
 from modulog.engines.relation import Relation
 from modulog.engines.spark import export, store_files
 from modulog.engines.spark.checkpoint_files import Checkpointed
@@ -37,7 +38,7 @@ from modulog.language.model import Predicate
 from modulog.language.triples import VIEWS_BY_NAME
 from modulog.spark.errors import translated
 from modulog.spark.file_systems import HadoopListing
-from modulog.spark.session import build_session, stop_session
+from modulog.spark.session import session_of, stop_session
 from modulog.store.draft import Draft
 from modulog.store.store import Store
 from modulog.terms.constant import Constant
@@ -54,16 +55,11 @@ class SparkBackend(Checkpointed):
     The folder must be one that executors share; without one, a temporary folder of this machine is used, which is right for local masters.
     """
 
-    def __init__(
-        self,
-        spark: SparkSession | None = None,
-        *,
-        settings: Mapping[str, str] | None = None,
-        folder: str | None = None,
-        broadcast_limit: int = BROADCAST_LIMIT,
-    ) -> None:
-        self._own = spark is None and SparkSession.getActiveSession() is None
-        self.spark = spark or build_session(settings)
+    def __init__(self, options: SparkOptions) -> None:
+        self.spark, self._own = session_of(options.session, options.settings)
+        folder = None if options.folder is None else os.fspath(options.folder)
+        limit = options.broadcast_limit
+        broadcast_limit = BROADCAST_LIMIT if limit is None else limit
         self._temporary = tempfile.mkdtemp(prefix="modulog-") if folder is None else None
         where = folder or str(self._temporary)
         self._store: Store | None = None
