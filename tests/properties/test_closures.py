@@ -18,6 +18,7 @@ from modulog.closures.closure_state import State
 from modulog.closures.components import Components
 from modulog.closures.linear_closure import LinearClosure, Seeded
 from modulog.kernels.types import Columns
+from support.instances import transitive
 
 Pair = tuple[int, int]
 Pairs = set[Pair]
@@ -45,10 +46,7 @@ def listed(pieces: Iterator[Columns], limit: int) -> Pairs:
 
 
 def closed(edges: Pairs, reflexive: bool = False) -> Pairs:
-    pairs = set(edges)
-    while more := {(x, z) for x, y in pairs for v, z in edges if v == y} - pairs:
-        pairs |= more
-    return pairs | ({(x, x) for edge in edges for x in edge} if reflexive else set())
+    return transitive(edges) | ({(x, x) for edge in edges for x in edge} if reflexive else set())
 
 
 def check(view: View | Seeded, wanted: Pairs, ids: list[int], limit: int) -> None:

@@ -21,7 +21,6 @@ import pytest
 from modulog import Reasoner
 from modulog.cli import app
 from modulog.store.checked_file import CheckedFile
-from modulog.store.manifest import MANIFEST, VERSION
 from support.bad_inputs import FACTS, GOOD, RULES, Bad, parquet
 
 resource = pytest.importorskip("resource")  # Windows has no limits of this kind
@@ -154,87 +153,6 @@ def test_queries(modulog: Run, folder: Path, question: str, said: tuple[str, ...
     assert content(folder) == before
 
 
-# ---- Stores
-
-
-VERBS: list[tuple[str, ...]] = [
-    ("materialise", "good.rls", "--facts", "facts", "--store", "store"),
-    ("query", "store", "path(?x, ?y)"),
-    ("export", "store", "--out", "out"),
-]
-
-
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
-def test_a_store_of_a_newer_version(modulog: Run, folder: Path, verb: tuple[str, ...]) -> None:
-    manifest = json.loads(Path("store", MANIFEST).read_text(encoding="utf-8"))
-    newer = {"format": manifest["format"], "version": VERSION + 1, "writer": "modulog 99"}
-    Path("store", MANIFEST).write_text(json.dumps(newer), encoding="utf-8")
-    refused(
-        modulog,
-        folder,
-        verb,
-        f"store: written by modulog 99 in version {VERSION + 1} of the format",
-        "install a newer one",
-    )
-
-
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
-def test_a_folder_that_is_not_a_store(modulog: Run, folder: Path, verb: tuple[str, ...]) -> None:
-    shutil.rmtree("store")
-    write({"store/holiday.jpg": "a picture"})
-    refused(modulog, folder, verb, "store: not a store")
-
-
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
-def test_a_file_that_is_not_a_store(modulog: Run, folder: Path, verb: tuple[str, ...]) -> None:
-    shutil.rmtree("store")
-    write({"store": "words"})
-    refused(modulog, folder, verb, "store")
-
-
-@pytest.mark.parametrize("verb", VERBS[1:], ids=lambda verb: verb[0])
-def test_a_store_that_is_missing(modulog: Run, folder: Path, verb: tuple[str, ...]) -> None:
-    shutil.rmtree("store")
-    refused(modulog, folder, verb, "store")
-    assert not Path("store").exists()
-
-
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
-def test_a_damaged_manifest(modulog: Run, folder: Path, verb: tuple[str, ...]) -> None:
-    path = Path("store", MANIFEST)
-    path.write_text(path.read_text(encoding="utf-8").replace('"rows": 3', '"rows": 4'), encoding="utf-8")
-    refused(modulog, folder, verb, f"store/{MANIFEST}: damaged")
-
-
-@pytest.mark.parametrize("verb", VERBS[1:], ids=lambda verb: verb[0])
-@pytest.mark.parametrize("harm", ["flipped", "shorter", "gone"])
-def test_a_damaged_file_is_named(modulog: Run, folder: Path, verb: tuple[str, ...], harm: str) -> None:
-    relations = json.loads(Path("store", MANIFEST).read_text(encoding="utf-8"))["relations"]
-    kept = {file["path"] for r in relations if r["role"] == "kept" for file in r["files"]}
-    for victim in sorted(Path("store").rglob("*.parquet")):
-        if str(victim.relative_to("store")) in kept:
-            continue  # only an update reads it
-        data = victim.read_bytes()
-        if harm == "flipped":
-            victim.write_bytes(data[:20] + bytes([data[20] ^ 1]) + data[21:])
-        elif harm == "shorter":
-            victim.write_bytes(data[:-1])
-        else:
-            victim.unlink()
-        if str(victim).startswith("store/terms") or verb[0] == "export":
-            refused(modulog, folder, verb, str(victim), "damaged")
-        victim.write_bytes(data)
-
-
-def refused(modulog: Run, folder: Path, verb: tuple[str, ...], *said: str) -> None:
-    """The command says what is wrong and changes nothing."""
-    before = content(folder)
-    result = modulog(*verb)
-    assert (result.code, result.out) == (2, ""), result.err
-    assert [part for part in said if part not in result.err] == []
-    assert content(folder) == before
-
-
 # ---- Disks
 
 
@@ -252,7 +170,6 @@ def little_room(size: int) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("where", "options"),
     [
-        ("store", ("--store", "store")),
         ("old", ("--out", "old")),
         ("old", ("--out", "old", "--format", "parquet")),
         ("old", ("--out", "old", "--format", "nt")),

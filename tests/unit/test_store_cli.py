@@ -100,6 +100,7 @@ def test_the_plan_of_a_store(modulog: Callable[..., Result]) -> None:
         (["query", "newer", "path(?x, ?y)"], "in version 7 of the format"),
         (["materialise", "rules.rls", "--store", "newer"], "in version 7 of the format"),
         (["query", "damaged", "path(?x, ?y)"], ".parquet: damaged: its checksum is wrong"),
+        (["export", "damaged", "--out", "new"], ".parquet: damaged: its checksum is wrong"),
     ],
 )
 def test_mistakes(modulog: Callable[..., Result], folder: Path, args: list[str], message: str) -> None:

@@ -8,6 +8,8 @@ import pytest
 from modulog.closures.closure import Closure
 from modulog.closures.closure_difference import Delta
 from modulog.closures.closure_state import State
+from modulog.closures.components import Components
+from support.instances import transitive
 
 Pairs = set[tuple[int, int]]
 
@@ -16,13 +18,6 @@ A, B, C, D, E = 10, 11, 12, 13, 14
 
 def array(edges: list[tuple[int, int]]) -> np.ndarray:
     return np.array(edges, np.int32).reshape(-1, 2).T
-
-
-def closed(edges: Pairs) -> Pairs:
-    pairs = set(edges)
-    while more := {(x, z) for x, y in pairs for v, z in edges if v == y} - pairs:
-        pairs |= more
-    return pairs
 
 
 def pairs_of(view: object) -> Pairs:
@@ -58,7 +53,7 @@ def test_additions_and_their_deletion(name: str, counted: bool) -> None:
     closure.add(array(first))
     if counted:
         closure.state.count()
-    old, new = closed(set(first)), closed({*first, *second})
+    old, new = transitive(set(first)), transitive({*first, *second})
     delta = closure.add(array(second))
     assert (pairs_of(delta.before), pairs_of(delta.come), pairs_of(delta.after)) == (old, new - old, new)
     assert (delta.come.count(), delta.gone.count(), len(closure)) == (
@@ -72,40 +67,6 @@ def test_additions_and_their_deletion(name: str, counted: bool) -> None:
     assert delta.gone.count() == len(new - old)
 
 
-def test_an_edge_that_adds_nothing_is_kept() -> None:
-    closure = Closure()
-    closure.add(array([(2, 1), (1, 0)]))
-    assert not closure.add(array([(2, 0)])).come.some()
-    assert pairs_of(closure.delete(array([(2, 1)])).gone) == {(2, 1)}
-    assert pairs_of(closure.state) == {(2, 0), (1, 0)}
-
-
-def test_a_component_splits() -> None:
-    closure = Closure()
-    circle = [(A, B), (B, C), (C, D), (D, A), (C, A)]
-    closure.add(array(circle))
-    delta = closure.delete(array([(C, D)]))
-    assert pairs_of(delta.after) == closed({*circle} - {(C, D)})
-    assert pairs_of(delta.gone) == {(x, D) for x in (A, B, C, D)}
-
-
-def test_deletions_that_change_nothing() -> None:
-    closure = Closure()
-    closure.add(array([(x, y) for x in range(5) for y in range(5) if x != y]))
-    delta = closure.delete(array([(0, 1), (3, 2), (7, 8), (1, 9)]))
-    assert (delta.gone.some(), delta.gone.count(), len(closure)) == (False, 0, 18)
-    assert not closure.delete(array([])).gone.some()
-    assert closure.state.count() == 25
-
-
-def test_a_lost_edge_found_again_is_no_change() -> None:
-    closure = Closure()
-    closure.add(array([(A, B), (B, C)]))
-    delta = closure.update(array([(A, D), (D, B)]), array([(A, B)]))
-    assert pairs_of(delta.gone) == set()
-    assert pairs_of(delta.come) == {(A, D), (D, B), (D, C)}
-
-
 def test_states_outlive_changes() -> None:
     closure = Closure()
     states: list[tuple[State, Pairs]] = []
@@ -113,27 +74,18 @@ def test_states_outlive_changes() -> None:
     for x in range(6):
         edges |= {(x, x + 1), (x + 1, x // 2)}
         closure.add(array(sorted(edges)))
-        states.append((closure.state, closed(edges)))
+        states.append((closure.state, transitive(edges)))
     closure.delete(array(sorted(edges)[::2]))
     for state, wanted in states:
         assert (pairs_of(state), state.count()) == (wanted, len(wanted))
     first, last = states[0], states[-1]
     assert pairs_of(Delta.between(first[0], last[0], "grown").come) == last[1] - first[1]
     delta = Delta.between(last[0], closure.state, "shrunk")
-    assert delta.gone.count() == len(last[1] - closed(edges - set(sorted(edges)[::2])))
+    assert delta.gone.count() == len(last[1] - transitive(edges - set(sorted(edges)[::2])))
     delta = Delta.between(first[0], closure.state, "mixed")
     now = pairs_of(closure.state)
     assert (pairs_of(delta.gone), pairs_of(delta.come)) == (first[1] - now, now - first[1])
     assert (delta.gone.count(), delta.come.count()) == (len(first[1] - now), len(now - first[1]))
-
-
-@pytest.mark.parametrize("end", ["last", "first"])
-def test_a_chain_that_grows(end: str) -> None:
-    closure = Closure()
-    for x in range(40):
-        edge = (x, x + 1) if end == "last" else (1000 - x, 1001 - x)
-        assert closure.add(array([edge])).come.count() == x + 1
-    assert closure.state.count() == 40 * 41 // 2
 
 
 def test_memory_of_a_chain_follows_its_nodes() -> None:
@@ -233,3 +185,19 @@ def test_a_hub_that_loses_and_gains_members() -> None:
                     v for v in range(n) if new[node] >> v & 1
                 ]
     assert left
+
+
+def test_a_clique_loses_and_regains_facts() -> None:
+    members = np.arange(60, dtype=np.int32)
+    sources, targets = np.repeat(members, 60), np.tile(members, 60)
+    clique = np.stack([sources, targets])[:, sources < targets]
+    components = Components()
+    assert components.add(clique).come.count() == 3600
+    some = clique[:, ::3]
+    assert not components.delete(some).gone.some()
+    assert not components.add(some).come.some()
+    around = clique[:, (clique == 7).any(axis=0)]
+    delta = components.delete(around)
+    assert delta.gone.count() == 3600 - 59 * 59
+    assert sorted(delta.gone.successors(7).tolist()) == list(range(60))
+    assert components.add(around[:, :1]).come.count() == 3600 - 59 * 59

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from modulog.errors import DataError
 from modulog.reasoner.persistence import kept_relations
 from modulog.store import manifest
 from modulog.store.draft import writing
-from modulog.store.locks import lock_for_writing
 from modulog.store.manifest import FactsFile, Manifest, StoredRelation, read_manifest
 from support import oracle
 from support.amounts import amount, base_seed
@@ -32,7 +29,7 @@ from support.stores import held
 from support.strategies import Facts, Update, text
 from support.values import rows_of_python, rows_to_python
 
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parents[2]
 PATHS = """
     path(?x, ?y) :- edge(?x, ?y) .
     path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .
@@ -292,54 +289,6 @@ def test_readers_of_the_old_state_are_not_disturbed(store: Path) -> None:
 
 
 # ---- What fails leaves the old state
-
-
-@pytest.fixture
-def small_disk() -> Iterator[Callable[[int], None]]:
-    """Lets files grow to so many bytes only."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda bytes_: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_, hard))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@pytest.mark.parametrize("bytes_", [0, 100, 1000])
-def test_a_full_disk(store: Path, small_disk: Callable[[int], None], bytes_: int) -> None:
-    before = files(store)
-    with Reasoner.open(store) as r:
-        r.update(add={"edge": [("n9.20", "new")]})
-        small_disk(bytes_)
-        with pytest.raises(DataError, match="File too large; it is as it was"):
-            r.save(store)
-        small_disk(resource.RLIM_INFINITY)
-        assert files(store) == before
-        r.save(store)
-        with Reasoner.open(store) as opened:
-            assert held(opened) == held(r), "and it can be tried again"
-
-
-@pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
-def test_a_failing_rename(store: Path, monkeypatch: pytest.MonkeyPatch, problem: BaseException) -> None:
-    before = files(store)
-
-    def fail(*_: object) -> None:
-        raise problem
-
-    with Reasoner.open(store) as r, monkeypatch.context() as patch:
-        patch.setattr(os, "replace", fail)
-        r.update(add={"edge": [("a", "b")]})
-        with pytest.raises((DataError, KeyboardInterrupt)):
-            r.save(store)
-    assert files(store) == before
-
-
-def test_another_writer(store: Path) -> None:
-    lock = lock_for_writing(store)
-    with Reasoner.open(store) as r:
-        r.update(add={"edge": [("a", "b")]})
-        with pytest.raises(DataError, match="another process is writing this store"):
-            r.save(store)
-    lock.release()
-    update(store, add={"edge": [("a", "b")]})
 
 
 @pytest.mark.more

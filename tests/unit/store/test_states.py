@@ -22,7 +22,7 @@ from modulog.store.manifest import MANIFEST, read_manifest
 from support.amounts import amount
 from support.stores import PATHS, forge, held
 
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parents[2]
 
 
 @cache
