@@ -1,11 +1,13 @@
 """What all tests share: the engines to run on, Hypothesis profiles, the folder of real data.
 
-`--engines=local,spark` runs every test that takes the fixture `engine` once on each of them. `--spark-settings=shipped` gives the session of
-Spark that tests share what a session of users has, instead of what is quick on tiny data.
+`--engines=local,spark` runs every test that takes the fixture `engine` once on each of them.
+`--spark-settings=shipped` gives the session of Spark that tests share what a session of users has, instead of
+what is quick on tiny data.
 
-Random programs and values come from one seed, which the end of a run shows; `--hypothesis-seed` gives another. The profile `quick`, that of
-`make test`, always has the same seed and few examples, so that a failure has to do with what was changed. Every other profile draws a seed anew.
-The environment variable `HYPOTHESIS_PROFILE` names the profile; `support/amounts.py` tells tests which one it is.
+Random programs and values come from one seed, which the end of a run shows; `--hypothesis-seed` gives
+another. The profile `quick`, that of `make test`, always has the same seed and few examples, so that a
+failure has to do with what was changed. Every other profile draws a seed anew. The environment variable
+`HYPOTHESIS_PROFILE` names the profile; `support/amounts.py` tells tests which one it is.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ def data() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled() -> None:
-    """Kernels are compiled however little there is to do, so that tests try what users run; the plain ones have a run of their own."""
+    """Kernels are compiled however little there is to do, so that tests try what users run; the plain ones
+    have a run of their own.
+    """
     from modulog.kernels.compiled import Interpreting
 
     Interpreting.seconds = 0.0

@@ -1,7 +1,7 @@
 """Imports go one way: each package has a layer and imports from its own layer or from those below.
 
-Every import counts, also those inside functions and those for type checkers only. A new package must be given its place
-here before it can be used.
+Every import counts, also those inside functions and those for type checkers only. A new package must be given
+its place here before it can be used.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ LAYERS = [
     {"pipeline"},
     {"__main__", "cli"},
 ]
-"""From the bottom to the top; the public names of the package belong to the top, where the command line uses them."""
+"""From the bottom to the top; the public names of the package belong to the top, where the command line uses
+them.
+"""
 
 ONLY_IN = {
     "numba": ("modulog.kernels",),
@@ -116,7 +118,9 @@ def test_places(module: str) -> None:
 
 
 def test_documents_have_the_layers() -> None:
-    """The table in docs/architecture.md has every layer, from the top to the bottom; the line in CONTRIBUTING.md leaves some out."""
+    """The table in docs/architecture.md has every layer, from the top to the bottom; the line in
+    CONTRIBUTING.md leaves some out.
+    """
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     block = text.split("## The layers")[1].split("```")[1]
     shown = list[set[str]]()

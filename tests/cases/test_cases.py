@@ -7,7 +7,8 @@
     <name>/updates/01/expected/     and what holds afterwards
     <name>/error.txt                instead of expectations: lines that the error must contain, its class among them
 
-Expectations are written by hand and read by `values`, which types fields by the manual's rule without the package.
+Expectations are written by hand and read by `values`, which types fields by the manual's rule without the
+package.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Every case folder on two and on three threads says what it says on one: facts, their order, statistics, changes, errors."""
+"""Every case folder on two and on three threads says what it says on one: facts, their order, statistics,
+changes, errors.
+"""
 
 from __future__ import annotations
 

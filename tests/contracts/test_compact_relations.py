@@ -1,4 +1,6 @@
-"""Relations that represent their facts show in every version what a list would, after any sequence of additions, deletions and reads."""
+"""Relations that represent their facts show in every version what a list would, after any sequence of
+additions, deletions and reads.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every engine evaluates expressions as their definitions say, whatever the sizes at which it changes its ways."""
+"""Every engine evaluates expressions as their definitions say, whatever the sizes at which it changes its
+ways.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ def test_a_large_join(make_engine: Make, ids: int) -> None:
 
 
 def test_a_derived_relation_of_many_facts_joins_with_itself(make_engine: Any) -> None:
-    """A relation that a bitmap kept free of duplicates is not sorted before somebody looks it up: not under a scan."""
+    """A relation that a bitmap kept free of duplicates is not sorted before somebody looks it up: not under a
+    scan.
+    """
     engine = make_engine(terms=1000)
     columns = many(3, 600_000, 1000, 2)
     facts = unique_rows(columns)

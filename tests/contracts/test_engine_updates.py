@@ -55,7 +55,9 @@ def test_filters_over_layers(
 def test_facts_that_are_known_to_be_there(
     make_engine: Any, facts: set[Row], other: set[Row], first: bool, data: st.DataObject
 ) -> None:
-    """What leaves is the same whether or not work says that its facts are there; work that does not say so beside it, and facts that left before, count."""
+    """What leaves is the same whether or not work says that its facts are there; work that does not say so
+    beside it, and facts that left before, count.
+    """
     engine = make_engine(terms=9)
     relation = fill(engine, 2, facts)
     relation.merge()

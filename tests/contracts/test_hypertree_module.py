@@ -1,4 +1,6 @@
-"""The contract of the hypertree module: Lemmas 1 to 3 of its paper, as corrected, and the definitions of the modular paper, on random datasets."""
+"""The contract of the hypertree module: Lemmas 1 to 3 of its paper, as corrected, and the definitions of the
+modular paper, on random datasets.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +125,9 @@ def update(place: Place, module: HypertreeModule, chance: random.Random, ids: Se
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_narrow_tables(make_engine: Make, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables that keep as little as they may: over-deletion stays within its bounds, and what holds in the end is right."""
+    """Tables that keep as little as they may: over-deletion stays within its bounds, and what holds in the
+    end is right.
+    """
     monkeypatch.setattr(decompose, "FEWER", 0.0)
     for seed in range(ROUNDS):
         place, chance = Place(program, make_engine()), random.Random(seed)

@@ -1,8 +1,10 @@
-"""The contract of modules: Definitions 3, 5, 6 and 7 of the modular paper to the letter, for every module, on random datasets.
+"""The contract of modules: Definitions 3, 5, 6 and 7 of the modular paper to the letter, for every module, on
+random datasets.
 
-A module is driven alone, as the loops of materialisation and maintenance drive it: work is evaluated, Δ merged, the next Δ derived. Facts that
-other modules would add or delete come from outside. A seminaive module takes one step a round, so rounds are repeated for what a
-definition closes; closure modules must return everything at once.
+A module is driven alone, as the loops of materialisation and maintenance drive it: work is evaluated, Δ
+merged, the next Δ derived. Facts that other modules would add or delete come from outside. A seminaive module
+takes one step a round, so rounds are repeated for what a definition closes; closure modules must return
+everything at once.
 """
 
 from __future__ import annotations
@@ -125,7 +127,9 @@ def check_rederive(
     gone: Facts,
     come: Facts,
 ) -> None:
-    """Red: one step at once, over what did not change below if it counts, and over what holds after if it asks; repeated, Definition 7."""
+    """Red: one step at once, over what did not change below if it counts, and over what holds after if it
+    asks; repeated, Definition 7.
+    """
     stayed = place.facts("after")
     ip, neg = (stayed - come, before | come) if counting else (stayed, stayed)
     found = place.heads(module.rederive()) & left
@@ -185,7 +189,9 @@ def update_closure(
 
 
 def over_delete(place: Place, module: Any, chance: random.Random, supported: Facts) -> None:
-    """Lines 26 to 30 with other modules that delete facts at random: each call by Definition 6 as corrected (E9, E11)."""
+    """Lines 26 to 30 with other modules that delete facts at random: each call by Definition 6 as corrected
+    (E9, E11).
+    """
     everything = place.facts("all")
     place.schedule(some(chance, everything - supported, 0.2))
     delta = place.derive(["p"], leaving=True, spared=supported)

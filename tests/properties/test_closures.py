@@ -79,7 +79,9 @@ def check_delta(delta: Delta, before: Pairs, after: Pairs, ids: list[int], limit
 
 @st.composite
 def changes(draw: st.DrawFn) -> tuple[list[int], list[tuple[Pairs, Pairs]]]:
-    """The ids in use, and what to add and delete in each step: shapes that make chains, circles, dense cores, fresh nodes."""
+    """The ids in use, and what to add and delete in each step: shapes that make chains, circles, dense cores,
+    fresh nodes.
+    """
     n = draw(st.sampled_from([2, 4, 8, 14]))
     node = st.integers(0, n - 1)
     shapes = {
@@ -150,7 +152,9 @@ def test_closure(
 
 @given(steps=changes(), back=st.lists(st.booleans(), min_size=6, max_size=6))
 def test_going_back(steps: tuple[list[int], list[tuple[Pairs, Pairs]]], back: list[bool]) -> None:
-    """A change that is undone leaves no trace, in counts or in what later changes give; the abandoned state stays valid too."""
+    """A change that is undone leaves no trace, in counts or in what later changes give; the abandoned state
+    stays valid too.
+    """
     ids, closure, edges = steps[0], Closure(), set[Pair]()
     with patch.object(hubs, "MEMBERS", 1), patch.object(hubs, "REST", 100), patch.object(hubs, "SHARE", 100):
         for (come, gone), undone in zip(steps[1], back, strict=False):

@@ -1,6 +1,8 @@
-"""Rules evaluated along hypertree decompositions equal the standard evaluation and the oracle, at first and after every update.
+"""Rules evaluated along hypertree decompositions equal the standard evaluation and the oracle, at first and
+after every update.
 
-What is kept is checked too: the table of a node holds the matches of its atoms over its variables, and counts each once.
+What is kept is checked too: the table of a node holds the matches of its atoms over its variables, and counts
+each once.
 """
 
 from __future__ import annotations
@@ -72,8 +74,8 @@ def run(it: Story, expected: list[Facts], engine: str, modules: str, how: str, o
 def test_cyclic_programs(
     engine: str, chunk: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each program in one mode; tables keep all of χ, as little as they may, or what suits; every first pass is made, none, or some; cyclic nodes are
-    joined all at once, or as it suits.
+    """Each program in one mode; tables keep all of χ, as little as they may, or what suits; every first pass
+    is made, none, or some; cyclic nodes are joined all at once, or as it suits.
     """
     base, tables = base_seed(request.config), 0
     for n in range(chunk, PROGRAMS, CHUNKS):
@@ -93,7 +95,9 @@ def test_cyclic_programs(
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_trees_are_given_up(engine: str, chunk: int, request: pytest.FixtureRequest) -> None:
-    """Tables may have few rows: rules go back to the standard plan when they have more, in any round or step of an update, and begin along a tree again."""
+    """Tables may have few rows: rules go back to the standard plan when they have more, in any round or step
+    of an update, and begin along a tree again.
+    """
     base, given_up, updating, again = base_seed(request.config), 0, 0, 0
     for n in range(chunk, PROGRAMS, CHUNKS):
         it, turn = cyclic_story(base + 9000 + n), n // CHUNKS
@@ -123,7 +127,9 @@ def trees_given_up(r: Reasoner) -> int:
 @pytest.mark.more
 @pytest.mark.parametrize("table_rows", [None, 2])
 def test_a_failed_update_leaves_the_tables(request: pytest.FixtureRequest, table_rows: int | None) -> None:
-    """Whenever an update stops, facts and tables are as before, and the same update succeeds afterwards; also where trees are given up in it."""
+    """Whenever an update stops, facts and tables are as before, and the same update succeeds afterwards; also
+    where trees are given up in it.
+    """
     from modulog.engines.local.counters import LocalCounters
     from modulog.engines.local.engine import LocalEngine
     from modulog.engines.local.relation import PlainRelation

@@ -1,7 +1,8 @@
 """Every correction of the modular paper matters: with one undone, its case folder gives wrong results.
 
-docs/errata.md describes the errors, `cases/errata-*` hold their examples. Each test here puts an error back in the place that holds its
-correction. Some of our formulations make an error impossible: then the nearest thing is undone, and the docstring says so.
+docs/errata.md describes the errors, `cases/errata-*` hold their examples. Each test here puts an error back
+in the place that holds its correction. Some of our formulations make an error impossible: then the nearest
+thing is undone, and the docstring says so.
 """
 
 from __future__ import annotations
@@ -132,7 +133,9 @@ def test_e3_old_facts_are_new_above(undo: pytest.MonkeyPatch) -> None:
 
 
 def test_e4_add_returns_facts_that_are_there(undo: pytest.MonkeyPatch) -> None:
-    """The relation would catch them (E3): both corrections are undone, the first of them alone does not hurt a transitive module."""
+    """The relation would catch them (E3): both corrections are undone, the first of them alone does not hurt
+    a transitive module.
+    """
     let_old_facts_come(undo)
     assert ("auto", "dredc") not in wrong("e4")
     add = TransitiveModule.add
@@ -199,7 +202,10 @@ def test_e7_facts_that_were_seen_and_kept_stay_internal(undo: pytest.MonkeyPatch
 
 
 def test_e8_rederived_facts_do_not_meet_changes_below(undo: pytest.MonkeyPatch) -> None:
-    """Our seminaive module takes one step a round and reads all of Δ, what it rederived included. Here it joins Δ with old facts below only."""
+    """Our seminaive module takes one step a round and reads all of Δ, what it rederived included.
+
+    Here it joins Δ with old facts below only.
+    """
     steps = SeminaiveModule._steps
 
     def unchanged_below(self: SeminaiveModule, below: Version, absent: Version, counting: bool) -> Any:
@@ -210,7 +216,9 @@ def test_e8_rederived_facts_do_not_meet_changes_below(undo: pytest.MonkeyPatch) 
 
 
 def test_e9_instances_taken_twice_in_over_deletion(undo: pytest.MonkeyPatch) -> None:
-    """What the module deleted in the last round is Δ, and atoms before the one that reads Δ read what is left: here they read Δ too."""
+    """What the module deleted in the last round is Δ, and atoms before the one that reads Δ read what is
+    left: here they read Δ too.
+    """
     version = seminaive._version
 
     def overlapping(delta: int, atom: int, below: Version, own: bool) -> Version:
@@ -222,8 +230,9 @@ def test_e9_instances_taken_twice_in_over_deletion(undo: pytest.MonkeyPatch) -> 
 
 
 def test_e10_instances_counted_by_diff_and_again_later(undo: pytest.MonkeyPatch) -> None:
-    """Rederivation by counters considers no instance, and Diff only those whose facts stayed: Add finds the rest. Here Diff reads also what
-    was over-deleted, and what comes back meets the end of a negated fact twice.
+    """Rederivation by counters considers no instance, and Diff only those whose facts stayed: Add finds the
+    rest. Here Diff reads also what was over-deleted, and what comes back meets the end of a negated fact
+    twice.
     """
 
     def won(clause: Prepared, source: int, counting: bool = False) -> list[Evaluation]:
@@ -253,7 +262,9 @@ def test_e11_over_deletion_up_to_the_upper_bound(undo: pytest.MonkeyPatch) -> No
 
 
 def test_e11_only_facts_that_are_there_leave(undo: pytest.MonkeyPatch) -> None:
-    """The lower bound of Definition 6 may hold facts that have been deleted; a relation lets only those leave that are there."""
+    """The lower bound of Definition 6 may hold facts that have been deleted; a relation lets only those leave
+    that are there.
+    """
     derive, rounds, asked = PlainRelation.derive, 0, 0
 
     def watching(self: PlainRelation, leaving: bool = False) -> int:
@@ -279,8 +290,9 @@ def test_e11_only_facts_that_are_there_leave(undo: pytest.MonkeyPatch) -> None:
 
 
 def test_line_29_what_is_leaving_has_left_too_early(undo: pytest.MonkeyPatch) -> None:
-    """All modules of a round read the same versions, in which what is leaving is still there. Here it is out of sight at once: with counters
-    instances are forgotten, and without them two facts that leave together are not joined.
+    """All modules of a round read the same versions, in which what is leaving is still there. Here it is out
+    of sight at once: with counters instances are forgotten, and without them two facts that leave together
+    are not joined.
     """
     version = seminaive._version
 

@@ -1,7 +1,8 @@
-"""Every correction of the hypertree paper matters: with one undone, its case folder gives wrong results along decompositions.
+"""Every correction of the hypertree paper matters: with one undone, its case folder gives wrong results along
+decompositions.
 
-docs/errata.md describes the errors, `cases/errata-h*` hold their examples. Tables keep as little as they may here, so that small examples have rows with
-several matches.
+docs/errata.md describes the errors, `cases/errata-h*` hold their examples. Tables keep as little as they may
+here, so that small examples have rows with several matches.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Updates equal a computation from scratch, after every one of a sequence, on random programs and with every switch.
+"""Updates equal a computation from scratch, after every one of a sequence, on random programs and with every
+switch.
 
-What maintenance remembers is checked too: the closure of X_R is R and each of its facts has a derivation outside its module (where the module is
-alone in its stratum, X_R is exactly what has one), the components of C_R are those of R, counters are what counting every instance gives.
+What maintenance remembers is checked too: the closure of X_R is R and each of its facts has a derivation
+outside its module (where the module is alone in its stratum, X_R is exactly what has one), the components of
+C_R are those of R, counters are what counting every instance gives.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ def check_external(module: TransitiveModule, stratum: MaintainedStratum) -> None
 
 
 def check_exact(stratum: ClosureStratum) -> None:
-    """X_R is what has a derivation outside the module, and R the least set with X_R that the module's clauses are closed under."""
+    """X_R is what has a derivation outside the module, and R the least set with X_R that the module's clauses
+    are closed under.
+    """
     closure = stratum.closure
     assert isinstance(closure, ExactClosure)
     external, name = facts_of(closure.external), closure.relation.name
@@ -111,10 +115,11 @@ def run_story(
 def test_programs_with_modules(
     engine: str, chunk: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each program as it is by default, in another mode with modules and in one without, which take turns, its rules in another order each time.
+    """Each program as it is by default, in another mode with modules and in one without, which take turns,
+    its rules in another order each time.
 
-    Every other program counts every clause that can be counted. By default few facts are never computed from scratch: here they are in one program
-    of three, and where the estimates say so in another.
+    Every other program counts every clause that can be counted. By default few facts are never computed from
+    scratch: here they are in one program of three, and where the estimates say so in another.
     """
     base = base_seed(request.config)
     for n in range(chunk, PROGRAMS, CHUNKS):
@@ -135,7 +140,9 @@ def test_programs_with_modules(
 @pytest.mark.more
 @pytest.mark.parametrize("chunk", range(4))
 def test_programs_with_compact_storage(chunk: int, request: pytest.FixtureRequest) -> None:
-    """Closures, components and views are represented wherever they can be, whatever maintains the rest; every other program is decomposed, too."""
+    """Closures, components and views are represented wherever they can be, whatever maintains the rest; every
+    other program is decomposed, too.
+    """
     base = base_seed(request.config) + 5_000
     for n in range(chunk, amount(48, 120), 4):
         it = story(base + n)

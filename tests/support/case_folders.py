@@ -1,4 +1,6 @@
-"""The case folders in `tests/cases`: programs with their facts, updates and what must follow, and how they are checked."""
+"""The case folders in `tests/cases`: programs with their facts, updates and what must follow, and how they
+are checked.
+"""
 
 from __future__ import annotations
 

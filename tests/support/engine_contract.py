@@ -244,7 +244,9 @@ def check_many_facts(make_engine: Any, arity: int, ids: int) -> None:
 
 
 def check_a_large_join(make_engine: Any, ids: int) -> None:
-    """As many rows as a hash join in Python finds, once each, small domains by bitmap and large ones by sorting."""
+    """As many rows as a hash join in Python finds, once each, small domains by bitmap and large ones by
+    sorting.
+    """
     engine = make_engine(terms=ids)
     left, right = unique_rows(many(1, 350_000, ids, 2)), unique_rows(many(2, 800, ids, 2))
     a, b = loaded(engine, left), loaded(engine, right)

@@ -32,7 +32,9 @@ def fill(engine: Engine, arity: int, facts: Any, parts: int = 1) -> Any:
 
 
 def updated(engine: Engine, arity: int, facts: set[Row], parts: int = 1) -> Any:
-    """A relation whose facts are what updates have left: others were there, some came late, some are about to leave."""
+    """A relation whose facts are what updates have left: others were there, some came late, some are about to
+    leave.
+    """
     choose = random.Random(len(facts) * 7 + parts)
     others = {tuple(choose.choices(range(6), k=arity)) for _ in range(2 * len(facts))} - facts
     late = set(choose.sample(sorted(facts), len(facts) // 3))
@@ -57,7 +59,9 @@ def updated(engine: Engine, arity: int, facts: set[Row], parts: int = 1) -> Any:
 
 
 class Closure:
-    """path(x, y) ← edge(x, y); path(x, z) ← path(x, y), edge(y, z): deleted by rounds, derived again by rounds."""
+    """path(x, y) ← edge(x, y); path(x, z) ← path(x, y), edge(y, z): deleted by rounds, derived again by
+    rounds.
+    """
 
     def __init__(self, engine: Any, edges: set[Row]) -> None:
         self.engine = engine

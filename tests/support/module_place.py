@@ -172,7 +172,10 @@ Make = Callable[..., Engine]
 
 
 def run_delete(place: Place, module: Any, doomed: Facts, supported: Facts, ip: Facts, neg: Facts) -> Facts:
-    """Facts leave from outside; repeated, Del must stay within the bounds of Definition 6. Returns what is gone."""
+    """Facts leave from outside; repeated, Del must stay within the bounds of Definition 6.
+
+    Returns what is gone.
+    """
     place.schedule(doomed)
     delta = place.derive(place.own, leaving=True, spared=supported)
     assert delta == doomed

@@ -27,7 +27,9 @@ def sizes(these: Facts, those: Facts) -> dict[str, int]:
 
 
 def tell(it: Story, spark: Any, **options: Any) -> None:
-    """A random program through its updates: after each, what the oracle derives, and the difference to before."""
+    """A random program through its updates: after each, what the oracle derives, and the difference to
+    before.
+    """
     expected = truths(it)
     with Reasoner(it.shuffled(it.seed), spark=spark, **with_switches(options)) as r:
         for p, rows in it.case.facts.items():

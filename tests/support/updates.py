@@ -1,4 +1,6 @@
-"""Programs with updates: what must hold after each, how a reasoner is updated and compared, and updates that fail."""
+"""Programs with updates: what must hold after each, how a reasoner is updated and compared, and updates that
+fail.
+"""
 
 from __future__ import annotations
 

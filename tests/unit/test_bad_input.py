@@ -1,4 +1,6 @@
-"""Bad input through the command line: a clear message, exit code 2, no traceback, and a store that stays as it was."""
+"""Bad input through the command line: a clear message, exit code 2, no traceback, and a store that stays as
+it was.
+"""
 
 from __future__ import annotations
 
@@ -193,7 +195,9 @@ def test_no_room_for_a_file(modulog: Run, folder: Path, where: str, options: tup
 
 
 def test_a_full_disk_at_any_moment(modulog: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is full at the first write, at the second, and so on, until all writes of the store have had their turn."""
+    """The disk is full at the first write, at the second, and so on, until all writes of the store have had
+    their turn.
+    """
     write({"facts/edge.csv": "x,y\ny,z\n"})
     before, written, plain = content(folder), 0, CheckedFile.write
     for room in range(1000):

@@ -1,4 +1,6 @@
-"""Every case of the paper's Algorithm 4, the examples of its errors, and deletions; then graphs large enough to keep rows."""
+"""Every case of the paper's Algorithm 4, the examples of its errors, and deletions; then graphs large enough
+to keep rows.
+"""
 
 from __future__ import annotations
 

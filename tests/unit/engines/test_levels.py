@@ -33,7 +33,9 @@ EVERY = [(i, j) for i in range(6) for j in range(6)]
 
 
 def replay(history: list[tuple[set[Fact], int, bool]]) -> tuple[list[Level], set[Fact]]:
-    """Levels, each of which takes some facts away and adds some that are not there, and the set they stand for."""
+    """Levels, each of which takes some facts away and adds some that are not there, and the set they stand
+    for.
+    """
     levels: list[Level] = []
     facts: set[Fact] = set()
     for asked, number, _ in history:

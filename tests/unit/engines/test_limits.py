@@ -1,4 +1,6 @@
-"""Whole programs with limits so small that every way of cutting work is taken: pieces, buffers, bitmaps, merges."""
+"""Whole programs with limits so small that every way of cutting work is taken: pieces, buffers, bitmaps,
+merges.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lines of N-Triples and N-Quads: the kernels and pyoxigraph take the same lines, and read the same terms in them."""
+"""Lines of N-Triples and N-Quads: the kernels and pyoxigraph take the same lines, and read the same terms in
+them.
+"""
 
 from __future__ import annotations
 

@@ -63,7 +63,9 @@ def no_space(bytes_: int) -> Iterator[None]:
 
 @pytest.mark.more
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """One process writes two states in turn, and is killed before this step or that; another looks what is there."""
+    """One process writes two states in turn, and is killed before this step or that; another looks what is
+    there.
+    """
     command = [sys.executable, str(HERE / "support" / "killed_writer.py"), str(tmp_path), str(amount(10, 2))]
     paths = [str(HERE), str(HERE.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(

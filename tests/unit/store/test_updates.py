@@ -1,4 +1,6 @@
-"""Updates of a store: what an update in memory gives, written as changes, folded when they have grown, all or nothing."""
+"""Updates of a store: what an update in memory gives, written as changes, folded when they have grown, all or
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,9 @@ def changed(facts: Facts, step: Update) -> Facts:
 def test_random_updates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, chunk: int, small: bool
 ) -> None:
-    """After each of a sequence of updates the reopened store holds, in every role, what memory and a computation from scratch do."""
+    """After each of a sequence of updates the reopened store holds, in every role, what memory and a
+    computation from scratch do.
+    """
     from modulog.maintenance import update
 
     if not small:  # small relations would be written as a whole at every change
@@ -293,7 +297,9 @@ def test_readers_of_the_old_state_are_not_disturbed(store: Path) -> None:
 
 @pytest.mark.more
 def test_killed_at_any_moment(tmp_path: Path) -> None:
-    """One process updates a store, and is killed before this step or that; another looks which state is there."""
+    """One process updates a store, and is killed before this step or that; another looks which state is
+    there.
+    """
     command = [sys.executable, str(HERE / "support" / "killed_updater.py"), str(tmp_path), str(amount(30, 5))]
     paths = [str(HERE), str(HERE.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
