@@ -73,6 +73,10 @@ ERRORS: list[tuple[Work, str]] = [
     (lambda r: r.add("edge", {"a": [1], "b": [2]}), "for a dictionary of columns write `pyarrow.table"),
     (lambda r: r.update(add=[("a", "b")]), r"facts stand by predicate: .* not in a list"),  # type: ignore[arg-type]
     (lambda r: r.rows("path(a, ?x)"), r"`path\(a, \?x\)` is no name of a predicate; .* use `query`"),
+    (
+        lambda r: (r.add("<http://e/likes>", EDGES), r.query("likes(?x, ?y)")),
+        "no predicate likes; did you mean <http://e/likes>",
+    ),
     (lambda r: r.query("path"), r"write `path\(\?x, \?y\)`, with a variable for each argument"),
     (lambda r: r.query("?- path(a, ?x)"), "a query has no `\\?-`"),
     (lambda _: Reasoner(Path("edge.csv")), "edge.csv: a file of facts by its name, not of rules"),

@@ -222,6 +222,7 @@ def _bare(scene: Scene) -> Slip | None:
 
 
 _DETECTORS: tuple[syntax_errors.Detector, ...] = (
+    syntax_errors.bare_iri,
     other_languages.file_name,
     other_languages.constraint,
     other_languages.modulo,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from lark import Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from modulog.errors import InternalError, ParseError, Position
@@ -220,6 +221,17 @@ def _bare(scene: Scene) -> Slip | None:
     return None
 
 
+def bare_iri(scene: Scene) -> Slip | None:
+    """An IRI without angle brackets, of which `http:` was read as a name (and the rest as a comment)."""
+    for item in (scene.token, *reversed(scene.read)):
+        start = item.start_pos if isinstance(item, Token) else None
+        if start is not None and (match := re.compile(r"https?://[^\s(),\]]*").match(scene.text, start)):
+            at = place(item, scene.source)
+            at = Position(at.source, at.line, at.column, at.line, at.column + len(match[0]))
+            return Slip("an IRI stands in angle brackets", at, f"write `<{match[0]}>`")
+    return None
+
+
 def number(scene: Scene) -> Slip | None:
     """A word that starts like a number."""
     match = re.match(r"[0-9][\w.]*\w", scene.remaining)
@@ -241,6 +253,7 @@ def iri(scene: Scene) -> Slip | None:
 
 
 _DETECTORS: tuple[Detector, ...] = (
+    bare_iri,
     other_languages.file_name,
     other_languages.sparql,
     other_languages.constraint,

@@ -25,7 +25,9 @@ def choose(known: Iterable[Predicate], name: str, arity: int | None = None) -> P
     if not found:
         if "(" in name:
             raise QueryError(f"`{name}` is no name of a predicate; for the answers of a query use `query`")
-        near = get_close_matches(name, {p.name for p in known}, n=3, cutoff=0.5)
+        names = {p.name for p in known}
+        iris = [n for n in names if re.split(r"[/#:]", n.strip("<>"))[-1] == name]
+        near = sorted(iris)[:3] or get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise QueryError(f"there is no predicate {name}{hint}")
     if arity is not None or len(found) > 1:
