@@ -8,7 +8,7 @@ from benchmarks.data.relations import Vocabulary
 from modulog import Program, rules_of
 from modulog.language.model import Atom, Predicate, Rule
 from modulog.language.printer import print_rule
-from modulog.owl.triple_graph import Graph, read_ontology
+from modulog.owl.triple_graph import TripleGraph, read_ontology
 from modulog.owl.vocabulary import OWL
 from modulog.terms.constant import Constant, Kind
 
@@ -77,7 +77,7 @@ def vocabulary(path: Path) -> Vocabulary:
     )
 
 
-def _is_declared(graph: Graph, predicate: Predicate) -> bool:
+def _is_declared(graph: TripleGraph, predicate: Predicate) -> bool:
     node = Constant(Kind.IRI, predicate.name[1:-1])
     return graph.has_type(node, OWL + "ObjectProperty")
 

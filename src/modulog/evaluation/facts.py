@@ -39,7 +39,7 @@ def merge_scheduled(relations: Iterable[Relation]) -> None:
         relation.merge()
 
 
-class Terms(Protocol):
+class TermIds(Protocol):
     """Constants and their ids."""
 
     def identify(self, constant: Constant) -> int:
@@ -55,7 +55,7 @@ class Terms(Protocol):
 class Facts:
     """Relations by predicate; also the context in which clauses are prepared (`modules/clause.py`)."""
 
-    def __init__(self, engine: Engine, plan: Plan, terms: Terms) -> None:
+    def __init__(self, engine: Engine, plan: Plan, terms: TermIds) -> None:
         self.engine, self.plan, self.terms = engine, plan, terms
         self.unit = engine.table((), np.empty((0, 1), np.int32))
         self.explicit: dict[Predicate, Relation] = {}

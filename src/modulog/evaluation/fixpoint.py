@@ -18,8 +18,8 @@ from modulog.evaluation.observers import (
     GroupRecorder,
     LoopObserver,
     Observers,
-    Progress,
     ProgressCallback,
+    ProgressObserver,
     ValueLimits,
     silent,
 )
@@ -60,7 +60,7 @@ def materialise(
 
     With checkpoints the work goes on where another process stopped. After an error no fact is derived.
     """
-    began, progress = working_time(), Progress(observe)
+    began, progress = working_time(), ProgressObserver(observe)
     plan.orders.clear()
     plan.trees.clear()
     try:

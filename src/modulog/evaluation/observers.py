@@ -170,7 +170,7 @@ class GroupRecorder(RoundRecorder):
             stratum.record_orders(self._plan, self._group.facts.name)
 
 
-class Progress(LoopObserver):
+class ProgressObserver(LoopObserver):
     """Where a materialisation is, for a progress bar, and for the message if it is stopped."""
 
     def __init__(self, tell: ProgressCallback) -> None:

@@ -26,7 +26,7 @@ from modulog.language.model import (
     Term,
     Variable,
 )
-from modulog.language.term_parser import BadTerm, Predicates, Scope, Terms
+from modulog.language.term_parser import BadTerm, ParsedPredicates, ParsedTerms, Scope
 from modulog.language.triples import specialise_atom, specialise_rule
 from modulog.terms.constant import Constant, Kind
 
@@ -50,8 +50,8 @@ class Builder(Expressions):
         """Start with a new text, for which `prefixes` and `base` are declared already."""
         self.text, self.source = text, source
         self.scope = Scope(list(prefixes), base, query)
-        self.terms = Terms(self.scope)
-        self.predicates = Predicates(self.scope)
+        self.terms = ParsedTerms(self.scope)
+        self.predicates = ParsedPredicates(self.scope)
         self.all_rules: list[Rule] = []
         self.all_facts: list[Atom] = []
         self.atoms_with_calls = []

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from modulog.errors import ParseError, Position
 from modulog.language.function_calls import make_call
 from modulog.language.model import Atom, Call, Comparison, Expression, Literal, Negation, Rule, Term, Variable
-from modulog.language.term_parser import BadTerm, Terms
+from modulog.language.term_parser import BadTerm, ParsedTerms
 
 if TYPE_CHECKING:
     from lark import Token
@@ -31,27 +31,27 @@ OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class Conjunction:
     """A conjunction: true if all parts are."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Or:
+class Disjunction:
     """A disjunction: true if some part is."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Opposite:
     """A negation: true if the part is false."""
 
     part: Formula
 
 
-Formula = Comparison | And | Or | Not
+Formula = Comparison | Conjunction | Disjunction | Opposite
 
 
 def conjunctions(formula: Formula) -> list[tuple[Comparison, ...]]:
@@ -59,7 +59,7 @@ def conjunctions(formula: Formula) -> list[tuple[Comparison, ...]]:
 
     >>> from modulog.language.model import Variable
     >>> x, y = Variable("x"), Variable("y")
-    >>> formula = Not(And((Comparison("<", x, y), Comparison("=", x, y))))
+    >>> formula = Opposite(Conjunction((Comparison("<", x, y), Comparison("=", x, y))))
     >>> [[comparison.operator for comparison in part] for part in conjunctions(formula)]
     [['>='], ['!=']]
     """
@@ -68,27 +68,28 @@ def conjunctions(formula: Formula) -> list[tuple[Comparison, ...]]:
 
 def _normal(formula: Formula, positive: bool) -> list[tuple[Comparison, ...]]:
     """The disjunctive normal form of a formula, or of its negation if not `positive`."""
-    if isinstance(formula, Not):
+    if isinstance(formula, Opposite):
         return _normal(formula.part, not positive)
     if isinstance(formula, Comparison):
         operator = formula.operator if positive else OPPOSITE[formula.operator]
         return [(Comparison(operator, formula.left, formula.right, formula.position),)]
     parts = [_normal(part, positive) for part in formula.parts]
-    if isinstance(formula, Or) == positive:
+    if isinstance(formula, Disjunction) == positive:
         return [conjunction for part in parts for conjunction in part]
     return [tuple(itertools.chain(*choice)) for choice in itertools.product(*parts)]
 
 
-def bodies(body: Sequence[Literal | And | Or | Not]) -> list[tuple[Literal, ...]]:
+def bodies(body: Sequence[Literal | Conjunction | Disjunction | Opposite]) -> list[tuple[Literal, ...]]:
     """The bodies without `&&`, `||` and `!` whose union is a body with formulas; one body if it has no `||`.
 
     >>> from modulog.language.model import Variable
     >>> test = Comparison("<", Variable("x"), Variable("y"))
-    >>> len(bodies([Or((test, Not(test))), test]))
+    >>> len(bodies([Disjunction((test, Opposite(test))), test]))
     2
     """
     choices: list[list[tuple[Literal, ...]]] = [
-        list(conjunctions(part)) if isinstance(part, And | Or | Not) else [(part,)] for part in body
+        list(conjunctions(part)) if isinstance(part, Conjunction | Disjunction | Opposite) else [(part,)]
+        for part in body
     ]
     return [tuple(itertools.chain(*choice)) for choice in itertools.product(*choices)]
 
@@ -98,7 +99,7 @@ class Expressions:
 
     text: str
     source: str
-    terms: Terms
+    terms: ParsedTerms
     atoms_with_calls: list[Atom]  # those of the current statement that have calls among their arguments
 
     def operand(self, children: list[Any]) -> Any:
@@ -144,14 +145,14 @@ class Expressions:
             raise self._error("BIND gives a variable its value", self._at(name), "write `BIND(?x + 1 AS ?y)`")
         return Comparison("=", variable, self._value(expression), self._across(keyword, close))
 
-    def disjunction(self, children: list[Any]) -> Or:
-        return Or((children[0], children[2]))
+    def disjunction(self, children: list[Any]) -> Disjunction:
+        return Disjunction((children[0], children[2]))
 
-    def conjunction_(self, children: list[Any]) -> And:
-        return And((children[0], children[2]))
+    def conjunction_(self, children: list[Any]) -> Conjunction:
+        return Conjunction((children[0], children[2]))
 
-    def opposite(self, children: list[Any]) -> Not:
-        return Not(children[1])
+    def opposite(self, children: list[Any]) -> Opposite:
+        return Opposite(children[1])
 
     # ---- Statements
 
@@ -219,9 +220,9 @@ class Expressions:
 
 def _variables(part: Any) -> list[Variable]:
     """The variables of a head, a literal or a formula, those inside calls included."""
-    if isinstance(part, And | Or):
+    if isinstance(part, Conjunction | Disjunction):
         return [v for inner in part.parts for v in _variables(inner)]
-    if isinstance(part, Not):
+    if isinstance(part, Opposite):
         return _variables(part.part)
     if isinstance(part, Comparison):
         return list(part.variables())

@@ -1,8 +1,8 @@
 """Turns the texts of terms and predicates into `Term` and `Predicate`, by the prefixes and base in force.
 
-Programs repeat their terms, so `Terms` and `Predicates` are dictionaries that compute an entry at its first
-use. The escapes of strings and IRIs, which the printer writes, are here, too, and the resolution of relative
-IRIs (RFC 3986, section 5.2).
+Programs repeat their terms, so `ParsedTerms` and `ParsedPredicates` are dictionaries that compute an entry at
+its first use. The escapes of strings and IRIs, which the printer writes, are here, too, and the resolution of
+relative IRIs (RFC 3986, section 5.2).
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def full_name(name: str, prefixes: Iterable[tuple[str, str]], base: str = "") ->
         return name
 
 
-class Terms(dict[str, Term]):
+class ParsedTerms(dict[str, Term]):
     """A cache: the text of a term to the term. A change of prefixes or base clears it."""
 
     def __init__(self, scope: Scope) -> None:
@@ -267,7 +267,7 @@ class Terms(dict[str, Term]):
             raise BadTerm(text, problem.message, problem.hint) from None
 
 
-class Predicates(dict[tuple[str, int], Predicate]):
+class ParsedPredicates(dict[tuple[str, int], Predicate]):
     """A cache: the text of a name and an arity to the predicate. A change of prefixes or base clears it."""
 
     def __init__(self, scope: Scope) -> None:

@@ -22,7 +22,7 @@ from modulog.language.triples import TripleViews
 from modulog.maintenance.explicit_facts import ExplicitChange
 from modulog.maintenance.maintained_stratum import MaintainedStratum
 from modulog.maintenance.stratum_kinds import maintained
-from modulog.maintenance.update_progress import UNKEPT, Step, UpdateCheckpoints, step_of
+from modulog.maintenance.update_progress import UNKEPT, RelationChange, UpdateCheckpoints, step_of
 from modulog.planning.passes import Switches
 
 
@@ -124,14 +124,14 @@ class Journal:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         # By the identity of relations, which live as long as the reasoner.
-        self._steps: dict[int, list[Step] | None] = {}
+        self._steps: dict[int, list[RelationChange] | None] = {}
 
-    def look(self, relations: Iterable[Relation]) -> list[tuple[Relation, Step | None]]:
+    def look(self, relations: Iterable[Relation]) -> list[tuple[Relation, RelationChange | None]]:
         """The net change of each relation that an update has changed; to be called before the commit."""
         changed = [r for r in relations if r.has("gone") or r.has("come")]
         return [(r, step_of(self._engine, r)) for r in changed]
 
-    def record(self, seen: Iterable[tuple[Relation, Step | None]]) -> None:
+    def record(self, seen: Iterable[tuple[Relation, RelationChange | None]]) -> None:
         """Keep what `look` returned, once the update is committed."""
         for relation, step in seen:
             steps = self._steps.setdefault(id(relation), [])
@@ -146,7 +146,7 @@ class Journal:
         """Whether an update changed the relation."""
         return id(relation) in self._steps
 
-    def steps(self, relation: Relation) -> list[Step] | None:
+    def steps(self, relation: Relation) -> list[RelationChange] | None:
         """What changed in the relation, in order; None if it is to be written as a whole."""
         return self._steps.get(id(relation), [])
 

@@ -19,28 +19,28 @@ from modulog.engines.table import Table
 from modulog.engines.values import Failures
 
 
-class Step(NamedTuple):
+class RelationChange(NamedTuple):
     """The net change of a relation."""
 
     gone: Table
     come: Table
 
 
-def step_of(engine: Engine, relation: Relation) -> Step | None:
+def step_of(engine: Engine, relation: Relation) -> RelationChange | None:
     """What the update has changed in a relation so far; None if nothing, or if its facts are not listed."""
     if not relation.listed or not (relation.has("gone") or relation.has("come")):
         return None
     names = _names(relation)
     gone, come = (engine.snapshot(Read(relation, names, version)) for version in ("gone", "come"))
-    return Step(gone, come)
+    return RelationChange(gone, come)
 
 
-def all_of(engine: Engine, relation: Relation) -> Step | None:
+def all_of(engine: Engine, relation: Relation) -> RelationChange | None:
     """All facts of a relation that was empty at first, as facts that have come."""
     if not relation.listed:
         return None
     nothing, everything = (engine.snapshot(Read(relation, _names(relation), v)) for v in ("gone", "all"))
-    return Step(nothing, everything)
+    return RelationChange(nothing, everything)
 
 
 def _names(relation: Relation) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ class Reached:
     `is_done` says that this is the whole change, `is_anew` that the stratum was being computed from scratch.
     """
 
-    steps: Sequence[Step | None]
+    steps: Sequence[RelationChange | None]
     is_done: bool = False
     is_anew: bool = False
 

@@ -22,11 +22,11 @@ from modulog.owl.class_expressions import (
     PropertyAtom,
     Unsaid,
 )
-from modulog.owl.triple_graph import DEFINING, Graph, Triple, Unreadable
+from modulog.owl.triple_graph import DEFINING, Triple, TripleGraph, Unreadable
 from modulog.owl.vocabulary import DATATYPE, NOTHING, OWL, RDFS, RESERVED, SWRL, TYPE
 from modulog.terms.constant import Constant, Kind
 
-Reader = Callable[[Graph, Constant, Constant], owl.Axiom | None]
+Reader = Callable[[TripleGraph, Constant, Constant], owl.Axiom | None]
 
 UNSAID = {
     "disjointWith": CONSTRAINT,
@@ -59,7 +59,7 @@ _NEGATIVE = ("sourceIndividual", "assertionProperty", "targetIndividual", "targe
 _NEVER = ("bottomObjectProperty", "bottomDataProperty")
 
 
-def axioms_of(graph: Graph) -> Iterator[owl.Axiom]:
+def axioms_of(graph: TripleGraph) -> Iterator[owl.Axiom]:
     """All axioms of a graph, unreadable ones as `Unsaid`; declarations and annotations are not axioms."""
     for triple in graph.triples:
         try:
@@ -71,7 +71,7 @@ def axioms_of(graph: Graph) -> Iterator[owl.Axiom]:
             yield axiom
 
 
-def _axiom(graph: Graph, triple: Triple) -> owl.Axiom | None:
+def _axiom(graph: TripleGraph, triple: Triple) -> owl.Axiom | None:
     """The axiom that begins with a triple; None if the triple begins none."""
     subject, predicate, object_ = triple
     if predicate == TYPE:
@@ -85,7 +85,7 @@ def _axiom(graph: Graph, triple: Triple) -> owl.Axiom | None:
     return None
 
 
-def _relates(graph: Graph, iri: str) -> bool:
+def _relates(graph: TripleGraph, iri: str) -> bool:
     """Whether a property is declared as an object or data property, and not as an annotation property."""
     node = Constant(Kind.IRI, iri)
     stated = graph.has_type(node, OWL + "ObjectProperty") or graph.has_type(node, OWL + "DatatypeProperty")
@@ -95,7 +95,7 @@ def _relates(graph: Graph, iri: str) -> bool:
 # ---- Types
 
 
-def _typed(graph: Graph, subject: Constant, of: Constant) -> owl.Axiom | None:
+def _typed(graph: TripleGraph, subject: Constant, of: Constant) -> owl.Axiom | None:
     """The axiom of an `rdf:type` triple: a property characteristic, an axiom node, or a class assertion."""
     if of.kind == Kind.IRI and of.text.startswith(OWL):
         word = of.text.removeprefix(OWL)
@@ -110,7 +110,7 @@ def _typed(graph: Graph, subject: Constant, of: Constant) -> owl.Axiom | None:
     return owl.ClassAssertion(subject, graph.expression(of))
 
 
-def _unsaid_type(graph: Graph, subject: Constant, word: str) -> owl.Axiom:
+def _unsaid_type(graph: TripleGraph, subject: Constant, word: str) -> owl.Axiom:
     """The axiom for a type of `UNSAID_TYPES`, with the things that it is about."""
     if word.endswith("Property"):
         return owl.Unsaid(word.removesuffix("Property"), (graph.property(subject),), UNSAID_TYPES[word])
@@ -129,25 +129,25 @@ def _unsaid_type(graph: Graph, subject: Constant, word: str) -> owl.Axiom:
 # ---- Predicates
 
 
-def _sub_class(graph: Graph, sub: Constant, super_: Constant) -> owl.Axiom:
+def _sub_class(graph: TripleGraph, sub: Constant, super_: Constant) -> owl.Axiom:
     return owl.SubClassOf(graph.expression(sub), graph.expression(super_))
 
 
-def _equivalent(graph: Graph, first: Constant, second: Constant) -> owl.Axiom:
+def _equivalent(graph: TripleGraph, first: Constant, second: Constant) -> owl.Axiom:
     classes = graph.expression(first), graph.expression(second)
     if any(isinstance(found, owl.DataRange) for found in classes):
         return owl.Unsaid("EquivalentTo", classes, DATA)
     return owl.EquivalentClasses(*classes)
 
 
-def _inverse(graph: Graph, first: Constant, second: Constant) -> owl.Axiom | None:
+def _inverse(graph: TripleGraph, first: Constant, second: Constant) -> owl.Axiom | None:
     """The axiom of `owl:inverseOf`; None for a blank node as subject, which is a property expression."""
     if first.kind == Kind.BLANK:
         return None
     return owl.InverseProperties(graph.property(first), graph.property(second))
 
 
-def _chain(graph: Graph, super_: Constant, chain: Constant) -> owl.Axiom:
+def _chain(graph: TripleGraph, super_: Constant, chain: Constant) -> owl.Axiom:
     links = tuple(graph.property(link) for link in graph.members(chain))
     if not links:
         raise Unreadable("a chain of no properties")
@@ -168,7 +168,7 @@ _READERS: dict[str, Reader] = {
 }
 
 
-def _owl(graph: Graph, subject: Constant, word: str, object_: Constant) -> owl.Axiom | None:
+def _owl(graph: TripleGraph, subject: Constant, word: str, object_: Constant) -> owl.Axiom | None:
     """The axiom for a predicate of OWL not in `_READERS`; None if the triple is part of an expression."""
     if word in UNSAID:
         return _unsaid(graph, subject, word, object_)
@@ -190,7 +190,7 @@ def _owl(graph: Graph, subject: Constant, word: str, object_: Constant) -> owl.A
     return None
 
 
-def _unsaid(graph: Graph, subject: Constant, word: str, object_: Constant) -> owl.Axiom:
+def _unsaid(graph: TripleGraph, subject: Constant, word: str, object_: Constant) -> owl.Axiom:
     """The axiom for a property of `UNSAID`."""
     if word == "disjointWith":
         return owl.Unsaid(
@@ -203,7 +203,7 @@ def _unsaid(graph: Graph, subject: Constant, word: str, object_: Constant) -> ow
     return owl.Unsaid(name, (subject, object_), UNSAID[word])
 
 
-def _negative(graph: Graph, subject: Constant, word: str, object_: Constant) -> owl.Axiom | None:
+def _negative(graph: TripleGraph, subject: Constant, word: str, object_: Constant) -> owl.Axiom | None:
     """A negative property assertion without its type; only the first of its triples gives the axiom."""
     if graph.has_type(subject, OWL + "NegativePropertyAssertion"):
         return None
@@ -227,7 +227,7 @@ _OTHER = {
 }
 
 
-def implication(graph: Graph, rule: Constant) -> Implication | Unsaid:
+def implication(graph: TripleGraph, rule: Constant) -> Implication | Unsaid:
     """The rule that a node of type swrl:Imp stands for; `Unsaid` if it has atoms of other kinds."""
     atoms = {}
     for side in ("body", "head"):
@@ -243,7 +243,7 @@ def implication(graph: Graph, rule: Constant) -> Implication | Unsaid:
     return Implication(atoms["body"], atoms["head"])
 
 
-def _atom(graph: Graph, node: Constant) -> ClassAtom | PropertyAtom:
+def _atom(graph: TripleGraph, node: Constant) -> ClassAtom | PropertyAtom:
     of, property_ = graph.one(node, SWRL + "classPredicate"), graph.one(node, SWRL + "propertyPredicate")
     first = _term(graph, node, "argument1")
     if of is not None:
@@ -253,7 +253,7 @@ def _atom(graph: Graph, node: Constant) -> ClassAtom | PropertyAtom:
     return PropertyAtom(graph.property(property_), first, _term(graph, node, "argument2"))
 
 
-def _term(graph: Graph, atom: Constant, place: str) -> Term:
+def _term(graph: TripleGraph, atom: Constant, place: str) -> Term:
     found = graph.one(atom, SWRL + place)
     if found is None:
         raise Unreadable(f"an atom of SWRL without {place}")

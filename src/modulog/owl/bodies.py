@@ -38,26 +38,26 @@ class Fresh:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class RuleBody:
     """The atoms of a rule body, and variables that must have certain values."""
 
     atoms: tuple[Atom, ...] = ()
     values: tuple[tuple[Variable, Constant], ...] = ()
 
-    def join(self, other: Body) -> Body | None:
+    def join(self, other: RuleBody) -> RuleBody | None:
         """The conjunction of two bodies; None if a variable would have two values."""
         values = dict(self.values)
         for variable, value in other.values:
             if values.setdefault(variable, value) != value:
                 return None
-        return Body(tuple(dict.fromkeys((*self.atoms, *other.atoms))), tuple(values.items()))
+        return RuleBody(tuple(dict.fromkeys((*self.atoms, *other.atoms))), tuple(values.items()))
 
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
     """Bodies that find the instances of a class, and the reasons why they do not find all of them."""
 
-    found: tuple[Body, ...] = ()
+    found: tuple[RuleBody, ...] = ()
     reasons: tuple[str, ...] = ()
 
     def join(self, other: Bodies) -> Bodies:
@@ -68,7 +68,7 @@ class Bodies:
         return Bodies(tuple(body for body in pairs if body is not None), (*self.reasons, *other.reasons))
 
 
-EVERYWHERE = Bodies((Body(),))
+EVERYWHERE = Bodies((RuleBody(),))
 
 
 def property_atom(property_: owl.Property, subject: Term, object_: Term) -> Atom:
@@ -121,7 +121,7 @@ def related(property_: owl.Property, subject: Term, object_: Term) -> Bodies:
     """The body for `subject property object`; a reason if the property relates everything or nothing."""
     if property_.iri in BUILT_IN:
         return Bodies(reasons=(ALL_PAIRS,))
-    return Bodies((Body((property_atom(property_, subject, object_),)),))
+    return Bodies((RuleBody((property_atom(property_, subject, object_),)),))
 
 
 def _named(iri: str, term: Term) -> Bodies:
@@ -129,7 +129,7 @@ def _named(iri: str, term: Term) -> Bodies:
         return EVERYWHERE
     if iri == NOTHING:
         return Bodies()
-    return Bodies((Body((class_atom(iri, term),)),))
+    return Bodies((RuleBody((class_atom(iri, term),)),))
 
 
 def _some(property_: owl.Property, filler: owl.ClassExpression, term: Term, fresh: Fresh) -> Bodies:
@@ -148,10 +148,10 @@ def _union(parts: Iterable[Bodies]) -> Bodies:
     )
 
 
-def _values(members: tuple[Constant, ...], term: Term) -> Iterator[Body]:
+def _values(members: tuple[Constant, ...], term: Term) -> Iterator[RuleBody]:
     """The bodies in which a term is one of some constants."""
     for member in dict.fromkeys(members):
         if isinstance(term, Variable):
-            yield Body(values=((term, member),))
+            yield RuleBody(values=((term, member),))
         elif term == member:
-            yield Body()
+            yield RuleBody()

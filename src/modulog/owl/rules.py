@@ -19,7 +19,7 @@ from modulog.owl.bodies import class_atom
 from modulog.owl.class_expressions import Axiom
 from modulog.owl.manchester_syntax import Namer, describe
 from modulog.owl.translation import Statement, Translation, translate
-from modulog.owl.triple_graph import Source, read_ontology
+from modulog.owl.triple_graph import OntologyFile, read_ontology
 from modulog.owl.vocabulary import OWL, RDFS, THING, TYPE
 from modulog.terms.constant import RDF, XSD, Constant, Kind
 
@@ -136,7 +136,7 @@ def _entries(
 # ---- Individuals
 
 
-def _individuals(statements: Iterable[Statement], sources: list[Source]) -> list[Statement]:
+def _individuals(statements: Iterable[Statement], sources: list[OntologyFile]) -> list[Statement]:
     """Rules and facts that derive owl:Thing, if some rule reads it.
 
     Its instances are the instances of all classes and the terms of all properties that the rules name, except
@@ -170,7 +170,7 @@ def _individuals(statements: Iterable[Statement], sources: list[Source]) -> list
 _THING = Predicate(f"<{THING}>", 1)
 
 
-def _leads_to_literals(predicate: Predicate, sources: list[Source]) -> bool:
+def _leads_to_literals(predicate: Predicate, sources: list[OntologyFile]) -> bool:
     """Whether a predicate is declared as a data or annotation property."""
     node = Constant(Kind.IRI, predicate.name[1:-1])
     kinds = (OWL + "DatatypeProperty", OWL + "AnnotationProperty")
@@ -180,7 +180,7 @@ def _leads_to_literals(predicate: Predicate, sources: list[Source]) -> bool:
 # ---- Text
 
 
-def _namer(prefixes: Prefixes, sources: list[Source]) -> Namer:
+def _namer(prefixes: Prefixes, sources: list[OntologyFile]) -> Namer:
     """A function that prints terms as in rules; codes get their labels: `obo:BFO_0000050 [part of]`."""
     known: dict[Constant, str] = {}
 

@@ -16,8 +16,8 @@ from modulog.owl import class_expressions as owl
 from modulog.owl.bodies import (
     BUILT_IN,
     Bodies,
-    Body,
     Fresh,
+    RuleBody,
     bodies,
     class_atom,
     property_atom,
@@ -79,7 +79,7 @@ def translate(axiom: owl.Axiom) -> Translation:
                 reasons.setdefault(claim.reason or SAYS_NOTHING)
                 continue
             for body in found.found:
-                made = make_statement(claim.head, Body((*body.atoms, *claim.under), body.values))
+                made = make_statement(claim.head, RuleBody((*body.atoms, *claim.under), body.values))
                 holds_anyway = holds_anyway or made is None
                 if made is not None:
                     statements.setdefault(made)
@@ -107,7 +107,7 @@ def _parts(axiom: owl.Axiom, fresh: Fresh) -> Iterator[Part]:
             yield _inclusion(parts, whole, x, fresh)
             yield bodies(whole, x, fresh), [_Claim(reason=CHOICE), _Claim(reason=CONSTRAINT)]
         case owl.ClassAssertion(individual, of):
-            yield Bodies((Body(),)), list(_claims(of, individual, fresh))
+            yield Bodies((RuleBody(),)), list(_claims(of, individual, fresh))
         case owl.Implication():
             yield _implication(axiom, fresh)
         case owl.Domain(property_, of):
@@ -124,7 +124,7 @@ def _about_properties(axiom: owl.Axiom, fresh: Fresh) -> Iterator[Part]:
     match axiom:
         case owl.SubPropertyOf(chain, super_):
             ends = [x, *(fresh.variable() for _ in chain[1:]), y]
-            found = Bodies((Body(),))
+            found = Bodies((RuleBody(),))
             for link, (start, end) in zip(chain, pairwise(ends), strict=True):
                 found = found.join(related(link, start, end))
             yield found, [_relates(super_, x, y)]
@@ -141,9 +141,9 @@ def _about_properties(axiom: owl.Axiom, fresh: Fresh) -> Iterator[Part]:
             steps = related(property_, x, y).join(related(property_, y, z))
             yield steps, [_relates(property_, x, z)]
         case owl.Characteristic("Reflexive", property_):
-            yield Bodies((Body(),)), [_relates(property_, x, x)]
+            yield Bodies((RuleBody(),)), [_relates(property_, x, x)]
         case owl.PropertyAssertion(property_, subject, object_):
-            yield Bodies((Body(),)), [_relates(property_, subject, object_)]
+            yield Bodies((RuleBody(),)), [_relates(property_, subject, object_)]
 
 
 def _inclusion(sub: owl.ClassExpression, super_: owl.ClassExpression, x: Variable, fresh: Fresh) -> Part:
@@ -151,7 +151,7 @@ def _inclusion(sub: owl.ClassExpression, super_: owl.ClassExpression, x: Variabl
 
 
 def _implication(axiom: owl.Implication, fresh: Fresh) -> Part:
-    found = Bodies((Body(),))
+    found = Bodies((RuleBody(),))
     for atom in axiom.body:
         if isinstance(atom, owl.ClassAtom):
             found = found.join(bodies(atom.of, atom.term, fresh))
@@ -241,7 +241,7 @@ def _unsaid(expression: owl.ClassExpression) -> str:
 _LETTERS = "xyzuvw"
 
 
-def make_statement(head: Atom, body: Body) -> Rule | Atom | None:
+def make_statement(head: Atom, body: RuleBody) -> Rule | Atom | None:
     """The rule for a head and a body; a fact if the body is empty; None if the head is in the body.
 
     Variables are named ?x, ?y, … in the order of the body. A variable that is only in the head stands for
@@ -250,8 +250,8 @@ def make_statement(head: Atom, body: Body) -> Rule | Atom | None:
     >>> from modulog.language.model import Predicate
     >>> from modulog.language.printer import print_rule
     >>> x = Variable("fresh 0")
-    >>> head, body = Atom(Predicate("p", 1), (x,)), Body((Atom(Predicate("q", 1), (x,)),))
-    >>> print_rule(make_statement(head, body)), print_rule(make_statement(head, Body()))
+    >>> head, body = Atom(Predicate("p", 1), (x,)), RuleBody((Atom(Predicate("q", 1), (x,)),))
+    >>> print_rule(make_statement(head, body)), print_rule(make_statement(head, RuleBody()))
     ('p(?x) :- q(?x) .', 'p(?x) :- <http://www.w3.org/2002/07/owl#Thing>(?x) .')
     """
     values = dict[Term, Term](body.values)

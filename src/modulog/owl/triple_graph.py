@@ -43,7 +43,7 @@ class Unreadable(Exception):
     """Triples do not form the expression that they should; the message is the reason."""
 
 
-class Graph:
+class TripleGraph:
     """The distinct triples of an ontology in order, with an index on subject and predicate."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
@@ -199,15 +199,15 @@ _LOOKED_AT = 4096  # the bytes at the start of a file by which its syntax is rec
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class OntologyFile:
     """A file, its triples and its prefixes."""
 
     path: str
-    graph: Graph
+    graph: TripleGraph
     prefixes: dict[str, str]
 
 
-def read_ontology(path: str | os.PathLike[str]) -> Source:
+def read_ontology(path: str | os.PathLike[str]) -> OntologyFile:
     """Read one file: .owl and .rdf (RDF/XML), .ttl, .nt, .nq and .trig, each also with .gz at the end."""
     shown = os.fspath(path)
     if os.path.isdir(path):
@@ -220,8 +220,8 @@ def read_ontology(path: str | os.PathLike[str]) -> Source:
     prefixes: dict[str, str] = {}
     if file.format == "rdf":
         _refuse_other_syntaxes(Path(file.path), file.gzip)
-    graph = Graph(_triples(file.path, file.format, prefixes))
-    return Source(shown, graph, prefixes)
+    graph = TripleGraph(_triples(file.path, file.format, prefixes))
+    return OntologyFile(shown, graph, prefixes)
 
 
 def _triples(path: str | os.PathLike[str], format: str, prefixes: dict[str, str]) -> Iterator[Triple]:

@@ -15,7 +15,7 @@ from modulog.engines.table import Table
 from modulog.engines.values import Failures
 from modulog.errors import NotSupported
 from modulog.kernels.compile_time import working_time
-from modulog.maintenance.update_progress import Reached, Step, all_of, step_of
+from modulog.maintenance.update_progress import Reached, RelationChange, all_of, step_of
 from modulog.pipeline.checkpoints import ROUNDS, Committed
 
 FIRST = 0.2  # seconds that the first commit is thought to take
@@ -87,7 +87,7 @@ class UpdateCheckpoints(Committed):
         tables = iter(self._tables.thaw_tables(self._state["engine"]))
         return {
             s["number"]: Reached(
-                [Step(next(tables), next(tables)) if listed else None for listed in s["listed"]],
+                [RelationChange(next(tables), next(tables)) if listed else None for listed in s["listed"]],
                 s["done"],
                 s["anew"],
             )

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.errors import ParseError
-from modulog.language.expression_builder import And, Formula, Not, Or, bodies, conjunctions
+from modulog.language.expression_builder import (
+    Conjunction,
+    Disjunction,
+    Formula,
+    Opposite,
+    bodies,
+    conjunctions,
+)
 from modulog.language.model import Call, Comparison, Variable
 from modulog.language.parser import parse_program, parse_query
 from modulog.language.printer import print_expression, print_rule
@@ -96,9 +103,9 @@ TESTS = [Comparison(sign, X, Constant(Kind.INTEGER, str(n))) for sign in ("<", "
 FORMULAS: st.SearchStrategy[Formula] = st.recursive(
     st.sampled_from(TESTS),
     lambda inner: st.one_of(
-        st.builds(Not, inner),
-        st.builds(And, st.lists(inner, min_size=1, max_size=3).map(tuple)),
-        st.builds(Or, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(Opposite, inner),
+        st.builds(Conjunction, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(Disjunction, st.lists(inner, min_size=1, max_size=3).map(tuple)),
     ),
     max_leaves=6,
 )
@@ -109,11 +116,11 @@ def truth(formula: Formula, known: dict[Any, bool | None]) -> bool | None:
     """The three values of SPARQL's logic."""
     if isinstance(formula, Comparison):
         return known[formula]
-    if isinstance(formula, Not):
+    if isinstance(formula, Opposite):
         inner = truth(formula.part, known)
         return None if inner is None else not inner
     parts = [truth(part, known) for part in formula.parts]
-    decisive = isinstance(formula, Or)
+    decisive = isinstance(formula, Disjunction)
     return decisive if decisive in parts else None if None in parts else not decisive
 
 
