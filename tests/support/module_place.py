@@ -62,7 +62,7 @@ class Place:
     def exact(self) -> ExactClosure:
         (stratum,) = assign_modules(stratify(self.clauses))
         assert stratum.closure is not None
-        return ExactClosure(OWN, stratum.closure, stratum.predicates[0], self)
+        return ExactClosure(OWN, stratum.closure, self)
 
     # ---- Facts
 

@@ -20,7 +20,6 @@ from modulog.algebra.expressions import AntiJoin, Expr, Extend, Join, Project, R
 from modulog.engines.engine import Work
 from modulog.engines.relation import Closing, ModuleId, Relation, Version
 from modulog.engines.table import Table
-from modulog.language.model import Predicate
 from modulog.modules.clause import Context, arguments
 from modulog.modules.module import ExactModule
 from modulog.planning.plan import ModulePlan
@@ -34,8 +33,9 @@ LASTING = 8  # updates over which the cost of an index is spread
 class ExactClosure(ExactModule):
     """A transitive, symmetric-transitive, left- or right-linear closure."""
 
-    def __init__(self, number: ModuleId, plan: ModulePlan, predicate: Predicate, context: Context) -> None:
+    def __init__(self, number: ModuleId, plan: ModulePlan, context: Context) -> None:
         self.number, self.plan, self.context = number, plan, context
+        predicate = plan.clauses[0].head.predicate
         self.relation, self.external = context.relation(predicate), context.external[predicate]
         self.closing = self.relation.closing
         self.turned = plan.kind == "left-linear"

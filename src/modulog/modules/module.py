@@ -1,8 +1,8 @@
 """What a module is: a way to evaluate some recursive clauses of one stratum (modular paper, section 4).
 
 To write a module of your own, derive from `Module`, write `add`, `delete` and `rederive`, and `diff` if your
-clauses read predicates below the stratum. Name the class in `make_module.py`, recognise its clauses in
-`planning/assign_modules.py`, and test that it equals the seminaive module
+clauses read predicates below the stratum. Recognise its clauses in `planning/assign_modules.py`
+(`RECOGNISERS`), name the class in `make_module.py` (`MAKERS`), and test that it equals the seminaive module
 (`tests/contracts/test_modules.py`).
 
 A module computes nothing into relations of the stratum by itself. It answers with `Work`: expressions over

@@ -11,8 +11,9 @@ Clauses of closures are recognised whatever the names of their variables and the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 
 from modulog.joins.hypergraph import may_be_decomposed
 from modulog.language.model import Atom, Predicate, Variable
@@ -35,12 +36,10 @@ def _assigned(stratum: Stratum, closures: bool) -> Stratum:
     if closure is not None:
         return replace(stratum, modules=(closure,))
     modules, remaining = [], list(stratum.recursive)
-    for predicate in stratum.predicates:
-        taken = _closure_clauses(predicate, remaining)
-        if taken:
-            kind = "symmetric" if any(map(is_symmetric, taken)) else "transitive"
-            modules.append(ModulePlan(kind, taken))
-            remaining = [c for c in remaining if c not in taken]
+    for predicate, recognise in product(stratum.predicates, RECOGNISERS):
+        if (module := recognise(predicate, remaining)) is not None:
+            modules.append(module)
+            remaining = [c for c in remaining if c not in module.clauses]
     return replace(stratum, modules=(*modules, *_without_closures(remaining, stratum.decompose)))
 
 
@@ -66,7 +65,18 @@ def _only_closure(stratum: Stratum) -> ModulePlan | None:
     return None
 
 
-def _closure_clauses(predicate: Predicate, clauses: list[Clause]) -> tuple[Clause, ...]:
+def shared_closure(predicate: Predicate, clauses: Sequence[Clause]) -> ModulePlan | None:
+    """The module for a transitive or symmetric-transitive predicate beside other recursive clauses."""
+    taken = _closure_clauses(predicate, clauses)
+    kind = "symmetric" if any(map(is_symmetric, taken)) else "transitive"
+    return ModulePlan(kind, taken) if taken else None
+
+
+RECOGNISERS: list[Callable[[Predicate, Sequence[Clause]], ModulePlan | None]] = [shared_closure]
+"""Functions that find the clauses of a module among recursive clauses; None if there are none for a predicate."""
+
+
+def _closure_clauses(predicate: Predicate, clauses: Sequence[Clause]) -> tuple[Clause, ...]:
     """The clauses that make a predicate transitive and perhaps symmetric; empty if it is not transitive."""
     own = [c for c in clauses if c.head.predicate == predicate]
     transitive = [c for c in own if is_transitive(c)]
