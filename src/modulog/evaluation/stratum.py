@@ -173,9 +173,10 @@ class LiveStratum:
     @cached_property
     def below(self) -> dict[int, Relation]:
         """The relations outside the stratum that its clauses read, by identity."""
-        clauses = (*self.plan.entry, *self.plan.recursive)
-        read = {a.predicate for c in clauses for a in (*c.atoms, *c.negations)} - set(self.predicates)
-        relations = [*map(self.facts.relation, read), *(c.atoms[0].relation for c in self.explicit)]
+        relations = [
+            *map(self.facts.relation, self.plan.below),
+            *(c.atoms[0].relation for c in self.explicit),
+        ]
         return {id(relation): relation for relation in (*relations, *self._read_by_modules())}
 
     def _read_by_modules(self) -> Sequence[Relation]:

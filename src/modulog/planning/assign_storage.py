@@ -25,6 +25,7 @@ from modulog.language.model import Atom, Predicate, Rule, Variable
 from modulog.planning.assign_modules import is_transitive, linear_graph
 from modulog.planning.merge_equivalent import link_of
 from modulog.planning.plan import Clause, Link, ModulePlan, Stratum
+from modulog.planning.stratify import predicate_graph
 
 MOST = 32  # the most clauses that one clause may become by reading the parts of views in place of the views
 OWN = "°own"  # what the name of a hidden predicate has after the name of its view
@@ -125,12 +126,7 @@ def _copy(predicate: Predicate) -> Clause:
 
 def _recursion(clauses: Sequence[Clause]) -> dict[Predicate, int]:
     """For each predicate the number of its strongly connected component in the predicate graph."""
-    edges: dict[Predicate, set[Predicate]] = {}
-    for clause in clauses:
-        below = {a.predicate for a in (*clause.atoms, *clause.negations)}
-        edges.setdefault(clause.head.predicate, set()).update(below)
-        for predicate in below:
-            edges.setdefault(predicate, set())
+    edges = predicate_graph(clauses)
     return {p: number for number, component in enumerate(components(edges, edges)) for p in component}
 
 

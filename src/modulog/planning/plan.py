@@ -42,6 +42,11 @@ class Clause:
         }
 
     @property
+    def reads(self) -> set[Predicate]:
+        """The predicates of the body."""
+        return {atom.predicate for atom in (*self.atoms, *self.negations)}
+
+    @property
     def creates(self) -> bool:
         """Whether the head has computed variables, so that the clause may derive facts with new terms."""
         return any(v in self.computed for v in self.head.variables())
@@ -144,6 +149,12 @@ class Stratum:
     def name(self) -> str:
         """What people call it: by its first predicates."""
         return ", ".join(p.name for p in self.predicates[:3])
+
+    @property
+    def below(self) -> set[Predicate]:
+        """The predicates outside the stratum that its clauses read."""
+        read = (clause.reads for clause in (*self.entry, *self.recursive))
+        return set().union(*read) - set(self.predicates)
 
     @property
     def closure(self) -> ModulePlan | None:

@@ -19,26 +19,32 @@ def stratify(clauses: tuple[Clause, ...], without_rules: Iterable[Predicate] = (
     facts that other predicates read, so they need a stratum of their own.
     """
     by_head: dict[Predicate, list[Clause]] = {}
-    edges: dict[Predicate, set[Predicate]] = {predicate: set() for predicate in without_rules}
-    always = set(edges)
     for clause in clauses:
         by_head.setdefault(clause.head.predicate, []).append(clause)
-        below = {a.predicate for a in (*clause.atoms, *clause.negations)}
-        edges.setdefault(clause.head.predicate, set()).update(below)
-        for predicate in below:
-            edges.setdefault(predicate, set())
+    always = set(without_rules)
+    edges = predicate_graph(clauses, without_rules)
     strata = []
     for component in components(edges, edges):
         own = set(component)
         rules = [c for p in sorted(own) for c in by_head.get(p, ())]
         if rules or own & always:
-            recursive = [any(a.predicate in own for a in clause.atoms) for clause in rules]
-            entry = tuple(c for c, is_recursive in zip(rules, recursive, strict=True) if not is_recursive)
-            recursive_clauses = tuple(
-                c for c, is_recursive in zip(rules, recursive, strict=True) if is_recursive
-            )
-            strata.append(Stratum(tuple(sorted(own)), entry, recursive_clauses))
+            recursive = tuple(c for c in rules if any(a.predicate in own for a in c.atoms))
+            entry = tuple(c for c in rules if not any(a.predicate in own for a in c.atoms))
+            strata.append(Stratum(tuple(sorted(own)), entry, recursive))
     return tuple(strata)
+
+
+def predicate_graph(
+    clauses: Iterable[Clause], predicates: Iterable[Predicate] = ()
+) -> dict[Predicate, set[Predicate]]:
+    """For each predicate of the clauses those that its clauses read; `predicates` are in the graph anyway."""
+    edges: dict[Predicate, set[Predicate]] = {predicate: set() for predicate in predicates}
+    for clause in clauses:
+        reads = clause.reads
+        edges.setdefault(clause.head.predicate, set()).update(reads)
+        for predicate in reads:
+            edges.setdefault(predicate, set())
+    return edges
 
 
 def stages(strata: tuple[Stratum, ...]) -> list[tuple[Stratum, ...]]:
@@ -46,9 +52,7 @@ def stages(strata: tuple[Stratum, ...]) -> list[tuple[Stratum, ...]]:
     level: dict[Predicate, int] = {}
     found: list[list[Stratum]] = []
     for stratum in strata:
-        clauses = (*stratum.entry, *stratum.recursive)
-        below = {a.predicate for c in clauses for a in (*c.atoms, *c.negations)} - set(stratum.predicates)
-        own = max((level[p] + 1 for p in below if p in level), default=0)
+        own = max((level[p] + 1 for p in stratum.below if p in level), default=0)
         level.update(dict.fromkeys(stratum.predicates, own))
         found.extend([] for _ in range(own + 1 - len(found)))
         found[own].append(stratum)
