@@ -44,6 +44,7 @@ class DRedStratum(MaintainedStratum):
         super().__init__(live, switches)
         self.changing: Sequence[Relation] = live.relations
         self.modules: Sequence[Module] = ()
+        self._creates_values = bool(live.plan.creating)
         self._supports: list[Support] = []
         self._rederiving: list[Evaluation] = []  # nonrecursive clauses, for heads that were over-deleted
 
@@ -60,10 +61,12 @@ class DRedStratum(MaintainedStratum):
 
     def _overdelete(self, run: UpdateRun) -> None:
         """Lines 21 to 30: what lost a derivation leaves, and what followed from it, unless it has support."""
-        observer = self._observer(run, leaving=True)
         lost = [work for support in self._supports for work in support.work(-1)]  # E⁻ ∩ Oˢ, Πₙᵣ[I : D\A, A\D]
         more = [work for module in self.modules for work in module.diff(-1)]  # Diffᵢ[I, D\A, A\D]
         more += self._seen(run.earlier, leaving=True)
+        if not lost and not more:
+            return self._merge()
+        observer = self._observer(run, leaving=True)
         delta = self._next_delta([*lost, *more], observer, leaving=True, only_lost=not more)
         while delta:
             observer.continues()
@@ -72,12 +75,14 @@ class DRedStratum(MaintainedStratum):
 
     def _rederive_insert(self, run: UpdateRun) -> None:
         """Lines 31 to 40: what won a derivation comes, over-deleted facts return, and what follows comes."""
-        observer = self._observer(run, leaving=False)
         won = [work for support in self._supports for work in support.work(1)]  # E⁺ ∩ Oˢ, Πₙᵣ[… : A\D, D\A]
         won += [evaluation.work() for evaluation in due(self._rederiving)]
         for module in self.modules:
             won += (*module.rederive(), *module.diff(1))  # Redᵢ[…, D\A] ∪ Diffᵢ[…, A\D, D\A]
         won += self._seen(run.earlier, leaving=False)
+        if not won:
+            return self._merge()
+        observer = self._observer(run, leaving=False)
         delta = self._next_delta(won, observer)
         while delta:
             observer.continues()
@@ -92,18 +97,21 @@ class DRedStratum(MaintainedStratum):
         What leaves is spared if it has support (E1). `only_lost` says that the work is what nonrecursive
         clauses lost.
         """
-        new = 0
-        if work:
-            observer.round_begins()
-            self.engine.run(work)
+        if not work:
+            self._merge()
+            return 0
+        observer.round_begins()
+        self.engine.run(work)
+        self._merge()
+        new = sum([relation.derive(leaving) for relation in self.changing])
+        if new and leaving and self.method != "dred":
+            new = sum([support.spare(only_lost) for support in self._supports])
+        observer.round_ends(work, new)
+        return new
+
+    def _merge(self) -> None:
         for relation in self.changing:
             relation.merge()
-        if work:
-            new = sum([relation.derive(leaving) for relation in self.changing])
-            if new and leaving and self.method != "dred":
-                new = sum([support.spare(only_lost) for support in self._supports])
-            observer.round_ends(work, new)
-        return new
 
     def _seen(self, earlier: Reached | None, *, leaving: bool) -> Iterator[Work]:
         """What an earlier process had seen leave, or come, before it was stopped."""
@@ -157,7 +165,7 @@ class DRedStratum(MaintainedStratum):
     def _observer(self, run: UpdateRun, *, leaving: bool) -> LoopObserver:
         """What is told of the rounds of a loop; `leaving` is the one that over-deletes."""
         recorder = UpdateRecorder(self, run, leaving)
-        if leaving or not self.live.plan.creating:
+        if leaving or not self._creates_values:
             return recorder
         done = run.done
         limits = ValueLimits([self.live.plan], self.switches, lambda: (done.rounds, done.added))

@@ -86,8 +86,12 @@ class Evaluation:
     unit: Table
     source: ModuleId
     expr: Project | None = None
+    change: Read | None = field(init=False)  # the atom that reads a change, if one does
     sizes: list[int] = field(default_factory=list)
     cost: float = 0.0  # estimated for the expression, without sorting facts first
+
+    def __post_init__(self) -> None:
+        self.change = next((read for read in self.body.reads if read.version in CHANGES), None)
 
     def chosen(self) -> Project:
         """The expression in the order that suits the present sizes; its rows are heads, perhaps repeated."""
@@ -108,14 +112,10 @@ class Evaluation:
         return Work(self.relation, self.chosen(), self.source, self.clause)
 
     def empty(self) -> bool:
-        """Whether some positive atom has nothing to read, so that nothing can follow.
-
-        Changes are asked for first: of most relations there are none.
-        """
-        for change in (True, False):
-            for read in self.body.reads:
-                if (read.version in CHANGES) == change and not read.relation.has(read.version):
-                    return True
+        """Whether some positive atom has nothing to read, so that nothing can follow."""
+        for read in self.body.reads:
+            if not read.relation.has(read.version):
+                return True
         return False
 
     def show(self, name: Callable[[int], str]) -> str:

@@ -15,8 +15,16 @@ from modulog.modules.clause import Evaluation, Prepared
 
 
 def due(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
-    """The evaluations that may give something now, because all that they read has facts."""
-    return [evaluation for evaluation in evaluations if not evaluation.empty()]
+    """The evaluations that may give something now, because all that they read has facts.
+
+    That is asked first of the changes that they read: of most relations there are none.
+    """
+    return [
+        evaluation
+        for evaluation in evaluations
+        if ((change := evaluation.change) is None or change.relation.has(change.version))
+        and not evaluation.empty()
+    ]
 
 
 def lost(clause: Prepared, source: ModuleId, counting: bool = False) -> list[Evaluation]:
