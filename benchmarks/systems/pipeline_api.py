@@ -2,16 +2,22 @@
 
 import json
 import os
+import subprocess
+import sys
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
-from shutil import copytree
+from shutil import copyfile, copytree
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.outcome import Outcome, peak_memory, versions
 from benchmarks.systems.modulog_spark import SETTINGS, watched
+
+Given = Literal["results", "everything", "nothing"]
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "data-lineage"
 
 RESULTS = """
 @prefix ub: <http://www.lehigh.edu/~zhp2/2004/0401/univ-bench.owl#> .
@@ -28,11 +34,12 @@ PREDICATES = ("advised", "stayed", "works", "untutored")
 
 
 def run(
-    folder: str, ontology: str, reports: str, engine: str = "spark", everything: bool = False, **limits: int
+    folder: str, ontology: str, reports: str, engine: str = "spark", sink: Given = "results", **limits: int
 ) -> Outcome:
-    """A full run, then an incremental one, each in a process of its own; the seconds are those of the full run, with starting Spark if it is there.
+    """A full run, then an incremental one, each in a process of its own.
 
-    The sink gets the results, or `everything` that follows from the triples.
+    The seconds are those of the full run, with starting Spark if it is there. The sink is given the results, or
+    everything that follows from the triples, or there is none.
     """
     given, counts, notes = Path(folder), dict[str, int](), dict[str, Any]()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
@@ -45,11 +52,11 @@ def run(
                 for role in ("add", "delete"):
                     copytree(given / role, home / role, dirs_exist_ok=True)
             with get_context("spawn").Pool(1) as pool:
-                done = pool.apply(_run, (given, home, engine, cores, everything, limits))
+                done = pool.apply(_run, (given, home, engine, cores, sink, limits))
             seconds[state], counts[state], notes[state] = done["seconds"], done["facts"], done["stages"]
             notes[f"{state}, MB"] = {name: round(peak / 1e6) for name, peak in sorted(done["peaks"].items())}
             peaks = {name: max(peak, peaks.get(name, 0)) for name, peak in done["peaks"].items()}
-        kind = ["", "-local"][engine == "local"] + ["", "-everything"][everything]
+        kind = ["", "-local"][engine == "local"] + ("" if sink == "results" else f"-{sink}")
         kind += "".join(f"-{name}-{limit}" for name, limit in limits.items())
         copytree(home / "store" / "runs", Path(reports) / f"{given.name}-{cores}{kind}", dirs_exist_ok=True)
     notes["change, seconds"] = round(seconds["change"], 1)
@@ -59,12 +66,12 @@ def run(
 
 
 def _run(
-    given: Path, home: Path, engine: str, cores: int, everything: bool, limits: dict[str, int]
+    given: Path, home: Path, engine: str, cores: int, sink: Given, limits: dict[str, int]
 ) -> dict[str, Any]:
     """One run of the pipeline."""
     start = perf_counter()
     with watched() as peaks:
-        done = _pipeline(given, home, engine, cores, everything, limits).run()
+        done = _pipeline(given, home, engine, cores, sink, limits).run()
         stages = {name: round(time, 1) for name, time in done.seconds.items()}
         if "materialise" in stages and engine == "spark":
             stages["encode"] = _encoding(home / "store" / "runs")
@@ -91,21 +98,40 @@ def _prepare(ontology: str, home: Path) -> None:
         (home / role).mkdir()
 
 
-def _pipeline(
-    given: Path, home: Path, engine: str, cores: int, everything: bool, limits: dict[str, int]
-) -> Any:
+def _pipeline(given: Path, home: Path, engine: str, cores: int, sink: Given, limits: dict[str, int]) -> Any:
     pipelines = import_module("modulog.pipeline")
     changes = [pipelines.Source(f"{home / role}/*.nt", role=role) for role in ("add", "delete")]
+    wanted = PREDICATES if sink == "results" else None
     return pipelines.Pipeline(
         sources=[pipelines.Source(str(given / "before" / "facts.nt")), *changes],
         rules=[home / "rules.rls"],
-        sinks=[pipelines.Sink(str(home / "results"), predicates=None if everything else PREDICATES)],
+        sinks=[] if sink == "nothing" else [pipelines.Sink(str(home / "results"), predicates=wanted)],
         store=home / "store",
         mode="incremental",
         engine=engine,
         spark={"spark.master": f"local[{cores}]", **SETTINGS} if engine == "spark" else None,
         **limits,
     )
+
+
+def example(engine: str) -> Outcome:
+    """The first and the incremental run of the example, each `modulog run` as a process; warm caches are those of a run before."""
+    modulog, seconds = import_module("modulog"), dict[str, float]()
+    with TemporaryDirectory() as temporary:
+        command = [sys.executable, "-m", "modulog", "run", "pipeline.toml", "--engine", engine]
+        for name in ("warm", "measured"):
+            home = Path(temporary, name)
+            copytree(EXAMPLE, home)
+            for state in ("first", "incremental"):
+                start = perf_counter()
+                subprocess.run(command, cwd=home, check=True, stdout=subprocess.DEVNULL)
+                seconds[state] = perf_counter() - start
+                copyfile(home / "later" / "jobs.csv", home / "jobs.csv")
+        with modulog.Reasoner.open(home / "output" / "store") as reasoner:
+            counts = {"facts": int(reasoner.materialise().facts)}
+    notes = {"incremental, seconds": round(seconds["incremental"], 1)}
+    used = ("modulog",) if engine == "local" else ("modulog", "pyspark")
+    return Outcome(seconds["first"], 0.0, counts, 0, versions(*used), notes=notes)
 
 
 def local(folder: str, ontology: str) -> Outcome:
