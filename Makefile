@@ -58,7 +58,8 @@ test-spark: $(STAMP) ## Tests of the Spark engine, in two sessions; skipped wher
 
 test-long: $(STAMP) ## Long tests, more random programs, Spark as users have it; other programs in every run
 	$(LONG) -n $(WORKERS) -m "long or hypothesis or more" --ignore=tests/spark
-	$(LONG) -n 2 --dist worksteal -m "long or partitions" --spark-settings=shipped tests/spark
+	$(LONG) -n 2 --dist worksteal -m "long and not partitions" tests/spark
+	$(LONG) -n 2 --dist worksteal -m partitions --spark-settings=shipped tests/spark
 
 check: $(STAMP) ## Format, lint, types, import directions, spelling
 	$(BIN)/ruff format --check .

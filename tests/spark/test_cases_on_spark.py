@@ -17,6 +17,7 @@ from support.whole import all_rows
 
 CASES = Path(__file__).parents[1] / "cases"
 RESULTS = [f for f in sorted(CASES.iterdir()) if (f / "expected").is_dir()]
+PARTITIONS = "closure-self-support errata-e3 errata-h6 imports set-difference unicode".split()
 QUICK = """
     anonymous-negation closure-self-support errata-e3 errata-h15 errata-h6 errata-s-loss errata-s9 imports set-difference several-heads unicode
 """.split()
@@ -28,7 +29,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def case(folder: Path) -> Any:
     """A folder as a parameter of a test."""
-    marks = [pytest.mark.partitions] if folder.name in QUICK else [pytest.mark.long]
+    marks = [] if folder.name in QUICK else [pytest.mark.long]
+    if folder.name in PARTITIONS:
+        marks.append(pytest.mark.partitions)
     return pytest.param(folder, id=folder.name, marks=marks)
 
 

@@ -45,4 +45,4 @@ def opened(spark: Any) -> Made:
 @pytest.fixture
 def runs() -> int:
     """How many random sequences of steps are tried."""
-    return amount(1, 8)
+    return amount(1, 3)

@@ -8,7 +8,6 @@ import pytest
 
 from modulog import Reasoner, SparkOptions
 from support.module_programs import story
-from support.reasoners import with_switches
 from support.spark_stories import tell
 from support.whole import all_rows
 
@@ -26,7 +25,6 @@ PROGRAM = """
     r(?x, ?y) :- t(?x, ?y) .
     t(?y, ?x) :- r(?x, ?y), u(?x), ~same(?x, ?y) .
 """
-CHAIN = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z), ~u(?y) ."
 FACTS = {
     "edge": [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")],
     "eq": [("a", "c"), ("c", "d"), ("x", "y")],
@@ -40,25 +38,15 @@ UPDATES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("program", "options", "updates"),
-    [
-        pytest.param(PROGRAM, {}, UPDATES, id="modules", marks=pytest.mark.long),
-        pytest.param(
-            CHAIN, {"modules": "off", "maintenance": "dredc"}, UPDATES[1:], id="dredc", marks=pytest.mark.long
-        ),
-    ],
-)
-def test_updates_equal_the_local_engine(
-    spark: Any, program: str, options: dict[str, Any], updates: list[tuple[dict[str, Any], dict[str, Any]]]
-) -> None:
-    with Reasoner(program, spark=spark, **with_switches(options)) as there:
-        here = Reasoner(program, engine="local", **with_switches(options))
+@pytest.mark.long
+def test_updates_equal_the_local_engine(spark: Any) -> None:
+    with Reasoner(PROGRAM, spark=spark) as there:
+        here = Reasoner(PROGRAM, engine="local")
         for reasoner in (there, here):
             for name, rows in FACTS.items():
                 reasoner.add(name, rows)
             reasoner.materialise()
-        for add, delete in updates:
+        for add, delete in UPDATES:
             changes = [reasoner.update(add=add, delete=delete) for reasoner in (there, here)]
             assert changes[0].added == changes[1].added
             assert changes[0].deleted == changes[1].deleted
@@ -71,16 +59,15 @@ def test_updates_equal_the_local_engine(
 
 
 STORIES = [
-    (3, 2, "auto", "auto"),
-    pytest.param(1, 2, "auto", "auto", marks=pytest.mark.long),
-    pytest.param(4, 3, "off", "dred", marks=pytest.mark.long),
-    pytest.param(7, 3, "auto", "recompute", marks=pytest.mark.long),
-    pytest.param(5, 3, "auto", "dredc", marks=pytest.mark.long),
-    pytest.param(6, 3, "auto", "dred", marks=pytest.mark.long),
+    pytest.param(3, 2, "auto", "auto", marks=pytest.mark.partitions),
+    pytest.param(1, 2, "auto", "auto", marks=[pytest.mark.long, pytest.mark.partitions]),
+    pytest.param(4, 2, "off", "dred", marks=pytest.mark.long),
+    pytest.param(7, 2, "auto", "recompute", marks=pytest.mark.long),
+    pytest.param(5, 2, "off", "dredc", marks=pytest.mark.long),
+    pytest.param(6, 2, "auto", "dred", marks=pytest.mark.long),
 ]
 
 
-@pytest.mark.partitions
 @pytest.mark.parametrize(("seed", "updates", "modules", "maintenance"), STORIES)
 def test_random_programs_with_updates(
     spark: Any, seed: int, updates: int, modules: str, maintenance: str

@@ -38,7 +38,7 @@ def of(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@of(amount(3, 8))
+@of(amount(3, 5))
 @given(case=cases())
 def test_random_programs(spark: Any, case: Case) -> None:
     agree(case, spark)
