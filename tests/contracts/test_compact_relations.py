@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -20,6 +17,7 @@ from modulog.algebra.expressions import AntiJoin, Join, Project, Read, Rows, Sem
 from modulog.engines.schemes import Kind, Listing, Scheme
 from modulog.errors import InternalError
 from support.closure_model import KINDS, ClosureModel, closed, versions_of
+from support.engine_limits import patched
 from support.implementations import Numbers, engine_by_name
 from support.relation_model import VERSIONS, Fact
 from support.relation_pair import UPDATES, Pair, rows_of, update
@@ -36,19 +34,6 @@ LIMITS = {
     "modulog.closures.closure_difference.MANY_ASKED": 2,
     "modulog.closures.reachable_sets.MANY_ASKED": 2,
 }
-
-
-@contextmanager
-def small_limits(really: bool) -> Iterator[None]:
-    """Sizes at which work is cut into pieces, so small that a few facts meet them."""
-    patches = [patch(name, value) for name, value in LIMITS.items()] if really else []
-    for p in patches:
-        p.start()
-    try:
-        yield
-    finally:
-        for p in patches:
-            p.stop()
 
 
 ENGINE = engine_by_name("local", Numbers.TERMS)
@@ -166,7 +151,7 @@ STEPS = st.lists(
 def test_closures(kind: Kind, seed: int, steps: list[str], tiny: bool, listing: Listing) -> None:
     """Represented, listed, or listed until the pairs have become too many."""
     p = ClosurePair(kind, seed, listing=listing)
-    with small_limits(tiny):
+    with patched(LIMITS, tiny):
         for step in ["add", "merge", "begin", *steps]:
             p.step(step)
             p.check(VERSIONS if p.random.random() < 0.6 else tuple(p.random.sample(VERSIONS, 2)))
@@ -257,7 +242,7 @@ PARTS = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_si
 @given(seed=st.integers(0, 2**32), parts=PARTS, tiny=st.booleans())
 def test_views(seed: int, parts: list[tuple[int, bool]], tiny: bool) -> None:
     p = ViewPair(seed, parts)
-    with small_limits(tiny):
+    with patched(LIMITS, tiny):
         p.check()
         for _ in range(4):
             p.begin()
@@ -292,7 +277,7 @@ def test_joins_with_a_closure(kind: str, seed: int, tiny: bool) -> None:
     plain.derive()
     plain.merge()
     left = Rows(table([(p.random.randrange(12), p.random.randrange(12)) for _ in range(30)]), ("a", "b"))
-    with small_limits(tiny):
+    with patched(LIMITS, tiny):
         for _ in range(6):
             args = tuple(p.random.choice(["a", "b", "x", "y", "x", 3, None]) for _ in range(2))
             names = tuple(dict.fromkeys(["a", "b", *(a for a in args if isinstance(a, str))]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from modulog.errors import InternalError
 from support.counter_pair import Both, signed
+from support.engine_limits import patched
 from support.relation_pair import SMALL, WIDE
 
 STEPS = st.lists(st.sampled_from(["adjust", "adjust", "undo", "begin", "commit", "rollback"]), max_size=25)
@@ -27,10 +27,7 @@ STEPS = st.lists(st.sampled_from(["adjust", "adjust", "undo", "begin", "commit",
 def test_any_sequence(
     make_engine: Any, make_table: Any, arity: int, ids: list[int], seed: int, steps: list[str], small: int
 ) -> None:
-    with (
-        patch("modulog.engines.local.counters.SMALL", small),
-        patch("modulog.engines.local.counters.PIECE", 5),
-    ):
+    with patched({"modulog.engines.local.counters.SMALL": small, "modulog.engines.local.counters.PIECE": 5}):
         both = Both(make_engine(), make_table, arity, ids, seed)
         for step in steps:
             both.step(step)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.engine_limits import patched
 from support.relation_model import FIXPOINT, VERSIONS, Fact
 from support.relation_pair import SMALL, UPDATES, WIDE, Pair, update
 
@@ -23,19 +21,6 @@ LIMITS = {
 }
 
 
-@contextmanager
-def small_limits(really: bool) -> Iterator[None]:
-    """Sizes at which work is cut into pieces, so small that a few facts meet them."""
-    patches = [patch(name, value) for name, value in LIMITS.items()] if really else []
-    for p in patches:
-        p.start()
-    try:
-        yield
-    finally:
-        for p in patches:
-            p.stop()
-
-
 ARITIES = st.integers(0, 5)
 DOMAINS = st.sampled_from([SMALL, list(range(40)), WIDE])
 SEEDS = st.integers(0, 2**32)
@@ -47,7 +32,7 @@ def test_a_fixpoint(
     make_relation: Any, make_table: Any, arity: int, ids: list[int], seed: int, steps: list[str], tiny: bool
 ) -> None:
     p = Pair(make_relation(arity), make_table, ids, seed)
-    with small_limits(tiny):
+    with patched(LIMITS, tiny):
         p.check()
         for step in steps:
             match step:
@@ -67,7 +52,7 @@ def test_updates(
     make_relation: Any, make_table: Any, arity: int, ids: list[int], seed: int, steps: list[str], tiny: bool
 ) -> None:
     p = Pair(make_relation(arity), make_table, ids, seed)
-    with small_limits(tiny):
+    with patched(LIMITS, tiny):
         p.schedule(p.facts(30))
         update(p, ["round", "begin", "retract", "again", "round", *steps])
 
@@ -78,7 +63,7 @@ def test_many_updates(
 ) -> None:
     """Levels come, merge and vanish; facts toggle between them."""
     p = Pair(make_relation(arity), make_table, list(range(12)), seed)
-    with small_limits(tiny):
+    with patched(LIMITS, tiny):
         p.schedule(p.facts(150))
         update(p, ["round"])
         for _ in range(number):
@@ -95,7 +80,7 @@ def test_updates_by_handfuls_of_a_larger_set(
 ) -> None:
     """Few facts leave and return at a time, so that hidden facts lie several levels below what hides them."""
     p = Pair(make_relation(arity), make_table, list(range(40)), seed)
-    with small_limits(True):
+    with patched(LIMITS):
         p.schedule(list({tuple(p.random.choices(p.ids, k=arity)) for _ in range(300)}))
         update(p, ["round", "begin", "commit"])
         lost: list[Fact] = []

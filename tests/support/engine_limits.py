@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 TINY = {
@@ -33,12 +33,9 @@ SETTINGS = {
 
 
 @contextmanager
-def patched(values: dict[str, int]) -> Iterator[None]:
-    patches = [patch(name, value) for name, value in values.items()]
-    for one in patches:
-        one.start()
-    try:
+def patched(values: Mapping[str, int], really: bool = True) -> Iterator[None]:
+    """Give constants of modules, by their full names, other values for a while."""
+    with ExitStack() as stack:
+        for name, value in values.items() if really else ():
+            stack.enter_context(patch(name, value))
         yield
-    finally:
-        for one in patches:
-            one.stop()

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modulog.closures import closure_state, linear_closure, reachable_sets
+from modulog.closures import linear_closure
 from modulog.closures.closure import Closure
 from modulog.closures.components import connected
+from support.engine_limits import patched
 
 IDS = st.sampled_from([2, 3, 5, 8, 130, 131, 900])
 PAIRS = st.sets(st.tuples(IDS, IDS), max_size=14)
-WAYS: dict[str, list[tuple[Any, str, int]]] = {
-    "searches": [],
-    "bits": [(closure_state, "FEW_ROWS", 0)],
-    "searches, in pieces": [(linear_closure, "PIECE", 8)],
-    "kept rows": [(closure_state, "FEW_ROWS", 0), (reachable_sets, "BITS", 0)],
-    "kept rows after some searches": [
-        (closure_state, "FEW_ROWS", 0),
-        (closure_state, "SOME_ROWS", 0),
-        (reachable_sets, "BITS", 0),
-    ],
+STATE, ROWS = "modulog.closures.closure_state", "modulog.closures.reachable_sets"
+WAYS = {
+    "searches": {},
+    "bits": {f"{STATE}.FEW_ROWS": 0},
+    "searches, in pieces": {"modulog.closures.linear_closure.PIECE": 8},
+    "kept rows": {f"{STATE}.FEW_ROWS": 0, f"{ROWS}.BITS": 0},
+    "kept rows after some searches": {f"{STATE}.FEW_ROWS": 0, f"{STATE}.SOME_ROWS": 0, f"{ROWS}.BITS": 0},
 }
 
 
@@ -47,10 +44,7 @@ def listed(pieces: Any) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("way", WAYS)
 @given(seeds=PAIRS, edges=PAIRS)
 def test_ways_agree(way: str, seeds: set[Any], edges: set[Any]) -> None:
-    patches = [patch.object(*changed) for changed in WAYS[way]]
-    for p in patches:
-        p.start()
-    try:
+    with patched(WAYS[way]):
         pairs = listed(linear_closure.reached(columns(seeds), columns(edges)))
         expected = led_to(seeds, edges)
         assert len(pairs) == len(expected) and set(pairs) == expected
@@ -58,9 +52,6 @@ def test_ways_agree(way: str, seeds: set[Any], edges: set[Any]) -> None:
         closure.add(columns(edges))
         pairs, expected = listed(closure.state.scan()), led_to(edges, edges)
         assert len(pairs) == len(expected) and set(pairs) == expected
-    finally:
-        for p in patches:
-            p.stop()
 
 
 @pytest.mark.parametrize(

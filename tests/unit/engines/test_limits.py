@@ -5,15 +5,13 @@ merges.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
-from unittest.mock import patch
 
 import pytest
 from hypothesis import given, note
 
 from modulog import Reasoner
 from support import oracle
-from support.engine_limits import SETTINGS
+from support.engine_limits import SETTINGS, patched
 from support.strategies import Case, cases, text
 from support.values import rows_of_python, rows_to_python
 
@@ -22,9 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture(scope="module", params=[s for s in SETTINGS if s != "usual"])
 def limits(request: pytest.FixtureRequest) -> Iterator[None]:
-    with ExitStack() as stack:
-        for name, value in SETTINGS[request.param].items():
-            stack.enter_context(patch(name, value))
+    with patched(SETTINGS[request.param]):
         yield
 
 

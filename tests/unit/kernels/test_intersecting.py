@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.algebra import expressions as p
-from modulog.engines.local import multiway_join
 from modulog.engines.local.engine import LocalEngine
+from modulog.engines.local.multiway_join import LIMITS, Limits, MultiwayJoin, variable_order
 from modulog.joins.multiway_order import can_intersect
 from modulog.kernels import intersect, triangle_join
 from support.bodies import clique, cycle, petals
@@ -87,7 +87,7 @@ def reads(atoms: Any) -> list[p.Read]:
     return [p.Read(made[id(facts)], args, "all") for facts, args in atoms]
 
 
-def rows(join: multiway_join.MultiwayJoin) -> Counter[tuple[int, ...]]:
+def rows(join: MultiwayJoin) -> Counter[tuple[int, ...]]:
     found: Counter[tuple[int, ...]] = Counter()
     for batch in join.batches():
         n = batch.ids.shape[1]
@@ -125,13 +125,10 @@ def test_matches(data: st.DataObject, body: Any) -> None:
     keep = data.draw(st.integers(0, len(variables)))
     piece, budget = data.draw(st.sampled_from([(1, 1), (2, 7), (3, 1000), (1000, 2), (1000, 1000)]))
     expected = naive(atoms, variables, keep)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multiway_join, "PIECE", piece)
-        patch.setattr(multiway_join, "BUDGET", budget)
-        patch.setattr(multiway_join, "BITS", data.draw(st.sampled_from([0, multiway_join.BITS])))
-        assert rows(multiway_join.MultiwayJoin(made, variables, keep)) == Counter(dict.fromkeys(expected, 1))
-        if all(None not in args for _, args in atoms):
-            assert rows(multiway_join.MultiwayJoin(made, variables, keep, counting=True)) == expected
+    limits = Limits(piece, budget, data.draw(st.sampled_from([0, LIMITS.bits])))
+    assert rows(MultiwayJoin(made, variables, keep, False, limits)) == Counter(dict.fromkeys(expected, 1))
+    if all(None not in args for _, args in atoms):
+        assert rows(MultiwayJoin(made, variables, keep, True, limits)) == expected
 
 
 @given(
@@ -146,28 +143,22 @@ def test_hubs(spokes: set[int], rim: set[int], piece: int, counting: bool, keep:
     r, s = {(7, y) for y in spokes}, {(y, z) for y in range(5) for z in range(y, 300, y + 1)}
     t = {(7, z) for z in rim}
     expected = Counter((7, y, z)[:keep] for y in spokes for z in rim if (y, z) in s)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multiway_join, "PIECE", piece)
-        join = multiway_join.MultiwayJoin(
-            reads([(r, ("x", "y")), (s, ("y", "z")), (t, ("x", "z"))]), ("x", "y", "z"), keep, counting
-        )
-        assert rows(join) == (expected if counting else Counter(dict.fromkeys(expected, 1)))
+    made = reads([(r, ("x", "y")), (s, ("y", "z")), (t, ("x", "z"))])
+    join = MultiwayJoin(made, ("x", "y", "z"), keep, counting, Limits(piece))
+    assert rows(join) == (expected if counting else Counter(dict.fromkeys(expected, 1)))
 
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 100])
 @pytest.mark.parametrize("budget", [1, 1000])
 @pytest.mark.parametrize("marked", [0, 40])
-def test_pieces_go_on_where_they_stopped(
-    monkeypatch: pytest.MonkeyPatch, piece: int, budget: int, marked: int
-) -> None:
+def test_pieces_go_on_where_they_stopped(piece: int, budget: int, marked: int) -> None:
     """Also inside one list; 40 values to a spoke are scanned for the rim of 40, and leapt through for one of 3."""
     r, s = {(7, 1), (7, 2), (8, 2)}, {(y, z) for y in (1, 2) for z in range(40)}
     rim = range(marked or 3)
     t = {(x, z) for x in (7, 8) for z in rim}
-    monkeypatch.setattr(multiway_join, "PIECE", piece)
-    monkeypatch.setattr(multiway_join, "BUDGET", budget)
+    limits = Limits(piece, budget)
     made = reads([(r, ("x", "y")), (s, ("y", "z")), (t, ("x", "z"))])
-    found = [b.ids for b in islice(multiway_join.MultiwayJoin(made, ("x", "y", "z"), 3).batches(), 500)]
+    found = [b.ids for b in islice(MultiwayJoin(made, ("x", "y", "z"), 3, False, limits).batches(), 500)]
     listed = [row for ids in found for row in zip(*ids.tolist(), strict=True)]
     assert listed == [(x, y, z) for x, y in sorted(r) for z in rim]
     assert all(ids.shape[1] <= piece for ids in found)
@@ -179,14 +170,14 @@ def test_lists_that_leap_over_each_other() -> None:
     for some in (lists[:2], lists):
         made = reads([(facts, ("x",)) for facts in some])
         expected = Counter(dict.fromkeys(set.intersection(*some), 1))
-        assert rows(multiway_join.MultiwayJoin(made, ("x",), 1)) == expected
+        assert rows(MultiwayJoin(made, ("x",), 1)) == expected
 
 
 def test_pieces_are_bounded() -> None:
     everything = set(product(range(40), repeat=2))
     made = reads([(everything, ("x", "y")), (everything, ("y", "z")), (everything, ("z", "x"))])
-    sizes = [b.ids.shape[1] for b in multiway_join.MultiwayJoin(made, ("x", "y", "z"), 3).batches()]
-    assert sum(sizes) == 64_000 and max(sizes) <= multiway_join.PIECE
+    sizes = [b.ids.shape[1] for b in MultiwayJoin(made, ("x", "y", "z"), 3).batches()]
+    assert sum(sizes) == 64_000 and max(sizes) <= LIMITS.piece
 
 
 def test_what_the_kernel_does_not_take() -> None:
@@ -200,7 +191,7 @@ def test_what_the_kernel_does_not_take() -> None:
 def test_the_order_of_variables() -> None:
     r, small = relation(set(product(range(9), repeat=2)), 2), relation({(1, 2)}, 2)
     made = [p.Read(r, ("x", "y")), p.Read(r, ("y", "z")), p.Read(r, ("x", "z")), p.Read(small, ("z", "w"))]
-    assert multiway_join.variable_order(made, ())[0][0] == "z"
-    assert set(multiway_join.variable_order(made, ("w", "z"))[0][:2]) == {"w", "z"}
+    assert variable_order(made, ())[0][0] == "z"
+    assert set(variable_order(made, ("w", "z"))[0][:2]) == {"w", "z"}
     chain = [p.Read(r, ("x", "y")), p.Read(r, ("y", "z"))]
-    assert multiway_join.variable_order(chain, ("x", "z"))[1] == 3, "never x with every z"
+    assert variable_order(chain, ("x", "z"))[1] == 3, "never x with every z"

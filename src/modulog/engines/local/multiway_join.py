@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,10 +23,22 @@ from modulog.kernels.threads import current, stream
 from modulog.kernels.types import Columns, Integers
 
 SLOTS = 8  # words that the kernel can read; the same order of the same facts takes one slot, however many atoms read it
-PIECE = 1 << 16  # rows of one piece
-BITS = 1 << 28  # ids up to which a list may be marked in a bitmap
-MOST_PIECES = 1 << 8  # pieces of a join, which need a bitmap each
-BUDGET = 1 << 22  # leaps of one call: a tenth of a second
+MOST_PIECES = 1 << 8
+"""Pieces of a join, which need a bitmap each."""
+
+
+class Limits(NamedTuple):
+    """How much one call of the kernel does."""
+
+    piece: int = 1 << 16
+    """Rows that it returns."""
+    budget: int = 1 << 22
+    """How often it leaps: for a tenth of a second."""
+    bits: int = 1 << 28
+    """Ids up to which a list may be marked in a bitmap."""
+
+
+LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +81,14 @@ class MultiwayJoin:
     """The matches of all reads, over the first `keep` of the variables; rows carry the number of matches if `counting`."""
 
     def __init__(
-        self, reads: Sequence[p.Read], variables: tuple[str, ...], keep: int, counting: bool = False
+        self,
+        reads: Sequence[p.Read],
+        variables: tuple[str, ...],
+        keep: int,
+        counting: bool = False,
+        limits: Limits = LIMITS,
     ) -> None:
-        self.reads, self.order, self.counting = reads, variables, counting
+        self.reads, self.order, self.counting, self.limits = reads, variables, counting, limits
         self.variables = variables[:keep]
 
     def batches(self) -> Iterator[Batch]:
@@ -78,10 +96,10 @@ class MultiwayJoin:
         tries = [_trie(read, self.order) for read in self.reads]
         if all(trie.low < trie.high for trie in tries):
             if not self.variables:
-                yield from search(tries, self.order, 0, self.counting)
+                yield from search(tries, self.order, 0, self.counting, self.limits)
                 return
             yield from stream(
-                (rows, partial(search, piece, self.order, len(self.variables), self.counting))
+                (rows, partial(search, piece, self.order, len(self.variables), self.counting, self.limits))
                 for rows, piece in _pieces(tries, self.order[0])
             )
 
@@ -165,19 +183,33 @@ def _one(arity: int, layers: list[Layer]) -> Run:
     return concatenate(arity, runs) if runs else Run.empty(arity)
 
 
-def search(tries: Sequence[Trie], variables: tuple[str, ...], keep: int, counting: bool) -> Iterator[Batch]:
+def search(
+    tries: Sequence[Trie], variables: tuple[str, ...], keep: int, counting: bool, limits: Limits
+) -> Iterator[Batch]:
     """Run the kernel to its end, piece by piece."""
     words, tables, parts, levels, state = _layout(tries, variables)
     cursor, values = np.array([0, 0, -1, -1], np.int64), np.zeros(len(variables), np.int32)
     largest = max(trie.greatest for trie in tries if variables[-1] in trie.variables)
-    bits = np.zeros(largest // 64 + 1 if largest < BITS else 0, np.uint64)
+    bits = np.zeros(largest // 64 + 1 if largest < limits.bits else 0, np.uint64)
     while cursor[intersect.DEPTH] >= 0:
-        rows, weights = np.empty((keep, PIECE), np.int32), np.empty(PIECE, np.int64)
+        rows, weights = np.empty((keep, limits.piece), np.int32), np.empty(limits.piece, np.int64)
         found = triangle_join.intersect(
-            words, tables, parts, levels, state, cursor, values, bits, keep, counting, rows, weights, BUDGET
+            words,
+            tables,
+            parts,
+            levels,
+            state,
+            cursor,
+            values,
+            bits,
+            keep,
+            counting,
+            rows,
+            weights,
+            limits.budget,
         )
         if found:
-            ids = rows if found == PIECE else np.ascontiguousarray(rows[:, :found])
+            ids = rows if found == limits.piece else np.ascontiguousarray(rows[:, :found])
             yield Batch(ids, weights[:found].copy() if counting else None)
 
 
