@@ -183,6 +183,9 @@ def materialise(
         print(statistics)
 
 
+app.command("materialize", cls=Verb, hidden=True)(materialise)
+
+
 @app.command(cls=Verb)
 def export(
     store: StoreFolder,
