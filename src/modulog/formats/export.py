@@ -32,7 +32,7 @@ def export(
     """
     check_written(format)
     if format in WRITTEN_TRIPLES:
-        predicates = sayable(predicates)
+        predicates = only_triples(predicates)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -79,12 +79,12 @@ def part_names(predicates: Sequence[Predicate], format: str) -> dict[Predicate, 
     return {p: f"{file_name(p.name, p.arity if count[p.name] > 1 else None)}.{format}" for p in predicates}
 
 
-def sayable(predicates: Sequence[Predicate]) -> list[Predicate]:
+def only_triples(predicates: Sequence[Predicate]) -> list[Predicate]:
     """Those of the predicates whose facts are triples; a warning names the others.
 
     It is a DataError if there are others only.
 
-    >>> sayable([Predicate("<http://e.org/p>", 2)])
+    >>> only_triples([Predicate("<http://e.org/p>", 2)])
     [Predicate(name='<http://e.org/p>', arity=2)]
     """
     good = [predicate for predicate in predicates if rdf_output.is_triples(predicate)]

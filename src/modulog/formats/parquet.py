@@ -30,7 +30,7 @@ HOLDS = "holds"
 CHANGE_SCHEMA = pa.schema(
     [("predicate", pa.string()), ("sign", pa.int32()), ("terms", pa.list_(pa.string()))]
 )
-"""The columns of a table of changes: see `write_change`."""
+"""The columns of the file that `write_change` writes."""
 
 _TERMS = column_field("", frozenset(Kind))
 
@@ -173,7 +173,11 @@ def _schema(kinds: list[set[int]] | None, names: Sequence[str] | None) -> pa.Sch
 
 
 def write_change(folder: Path, parts: Iterable[Part], dictionary: Dictionary) -> None:
-    """Make a folder and write the table into it, as one Parquet file."""
+    """Make a folder and write the difference between two states into it, as one Parquet file.
+
+    It has a row for each fact that came or went: the predicate, the sign (1: the fact was added, -1: it was
+    removed) and the list of the terms, each as text in Turtle form.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with pq.ParquetWriter(folder / "part-0.parquet", CHANGE_SCHEMA) as writer:
         for batch in change_batches(parts, dictionary):
@@ -181,7 +185,7 @@ def write_change(folder: Path, parts: Iterable[Part], dictionary: Dictionary) ->
 
 
 def change_batches(parts: Iterable[Part], dictionary: Dictionary) -> Iterator[pa.RecordBatch]:
-    """The table in batches, one for each chunk of facts."""
+    """The rows that `write_change` writes in batches, one for each chunk of facts."""
     for predicate, sign, chunks in parts:
         for ids in chunks:
             arity, rows = ids.shape

@@ -23,9 +23,9 @@ from modulog.formats.folders import replacing
 from modulog.formats.tables import pieces
 from modulog.kernels import ntriples
 from modulog.language.model import Predicate
-from modulog.terms.arrow import column_field, distinct_ids, to_arrow, wrap
+from modulog.terms.arrow import column_field, distinct_ids, text_buffers, to_arrow, wrap
 from modulog.terms.constant import RDF, XSD, Constant, Kind
-from modulog.terms.dictionary import Bytes, Dictionary, Ids, Offsets, frozen
+from modulog.terms.dictionary import Bytes, Dictionary, Ids, frozen
 from modulog.wording import plural
 
 Places = npt.NDArray[np.int64]
@@ -201,9 +201,9 @@ def _good(
 ) -> npt.NDArray[np.bool_]:
     """Which terms are terms of RDF; others may come from programs and tables, which nobody checks."""
     good = np.ones(len(distinct), np.bool_)
-    data, offsets = _buffers(texts)
+    data, offsets = text_buffers(texts)
     states = np.zeros(len(distinct), np.uint8)
-    ntriples.check_iris(data, offsets, kinds, states)
+    ntriples.check_iris(frozen(data), offsets, kinds, states)
     good[states == ntriples.BAD] = False
     doubtful = (states == ntriples.DOUBTFUL) | np.isin(kinds, [Kind.BLANK, Kind.LANGUAGE, Kind.TYPED])
     known: dict[tuple[Kind, str], bool] = {}
@@ -226,17 +226,9 @@ def _is_good(constant: Constant, part: str) -> bool:
     return is_term(shown.get(constant.kind, f"<{part}>"))
 
 
-def _buffers(texts: pa.StringArray) -> tuple[Bytes, Offsets]:
-    """The bytes of an array of texts, and the offsets of its texts in them."""
-    _, places, content = texts.buffers()
-    offsets = np.frombuffer(places, np.int32, len(texts) + 1, 4 * texts.offset).astype(np.int64)
-    data = np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)
-    return frozen(data), offsets
-
-
 def _content(texts: pa.StringArray) -> Bytes:
     """The bytes of all texts, one after the other."""
     if not len(texts):
         return np.empty(0, np.uint8)
-    data, offsets = _buffers(texts)
+    data, offsets = text_buffers(texts)
     return data[offsets[0] : offsets[-1]]

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from modulog import IRI, Reasoner
-from modulog.cli.options import FileFormat
 from modulog.engines.local.backend import LocalBackend
 from modulog.errors import DataError
 from modulog.formats.export import export
@@ -66,10 +65,6 @@ def test_a_file_of_every_directive_is_read(tmp_path: Path, directive: str) -> No
         (tmp_path / "p.rls").write_text(f'@import q :- {directive} {{resource = "{path.name}"}} .')
     reasoner = Reasoner(tmp_path / "p.rls")
     assert list(reasoner.rows("q")) == [(IRI("a:s"), IRI("a:o"))]
-
-
-def test_the_command_line_offers_what_can_be_written() -> None:
-    assert tuple(FileFormat) == WRITTEN
 
 
 def test_a_sink_writes_what_can_be_written_or_a_table() -> None:

@@ -24,7 +24,7 @@ from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import SparkTable
 from modulog.formats import DataWarning, rdf_output
 from modulog.formats.csv_output import format_rows
-from modulog.formats.export import check_written, part_names, sayable
+from modulog.formats.export import check_written, only_triples, part_names
 from modulog.formats.folders import Folder, file_uri
 from modulog.formats.format import FORMATS, WRITTEN_TRIPLES
 from modulog.language.model import Predicate
@@ -113,7 +113,7 @@ def export(
 ) -> dict[str, int]:
     """Write the facts of each predicate into a folder named for it; returns the rows of each folder."""
     check_written(format)
-    predicates = sayable(list(facts)) if format in WRITTEN_TRIPLES else list(facts)
+    predicates = only_triples(list(facts)) if format in WRITTEN_TRIPLES else list(facts)
     names = part_names(predicates, format)
     facts = {p: _as_read(backend.engine, facts[p]) for p in predicates}
     rows = {p: _read(facts[p]).relation.size("all") for p in predicates}
