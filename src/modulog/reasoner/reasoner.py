@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 from modulog.engines.backend import Backend
 from modulog.engines.options import OF_SPARK, OF_SWITCHES, EngineName, SparkOptions, refuse
 from modulog.engines.registry import is_one_task, make_backend
-from modulog.engines.table import Table
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.fixpoint import materialise
 from modulog.evaluation.observers import Checkpoints, ProgressCallback, silent
 from modulog.evaluation.statistics import RoundStatistics, Statistics
 from modulog.evaluation.stratum import LiveStratum
-from modulog.formats.fact_file import Columns
 from modulog.kernels.compile_time import compile_time, working_time
 from modulog.language.model import Predicate, Program
 from modulog.language.parser import read_program
@@ -29,19 +27,17 @@ from modulog.planning.passes import DEFAULT, Switches, make_plan
 from modulog.planning.plan import Plan
 from modulog.query.predicate_reads import Readings
 from modulog.reasoner import persistence
-from modulog.reasoner.fact_batch import FactBatch, FactsLike, ReadOptions, read
-from modulog.reasoner.fact_batch import facts as one_predicate
+from modulog.reasoner.fact_changes import FactChanges, Tables
 from modulog.reasoner.loader import Loader
 from modulog.reasoner.notices import notice
 from modulog.reasoner.predicate_names import chosen
-from modulog.reasoner.queries import Answering
 from modulog.terms.python_values import IRI
 from modulog.wording import plural
 
 T = TypeVar("T")
 
 
-class Reasoner(Answering):
+class Reasoner(FactChanges):
     """A program with its facts: load, materialise, query.
 
     >>> r = Reasoner("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
@@ -51,16 +47,6 @@ class Reasoner(Answering):
 
     What follows from the facts is computed by the first question, or by `materialise`, and kept until the next change.
     """
-
-    def __new__(
-        cls, *_: Any, engine: EngineName = "auto", workers: int | None = None, spark: Any = None, **__: Any
-    ) -> Self:
-        """On Spark a reasoner begins as one that works in a task; as with `pathlib.Path`, this class makes the right one."""
-        if cls is Reasoner and is_one_task(engine, spark, workers):
-            from modulog.task.task_reasoner import TaskReasoner
-
-            return object.__new__(TaskReasoner)  # type: ignore[return-value]
-        return object.__new__(cls)
 
     def __init__(
         self,
@@ -91,8 +77,16 @@ class Reasoner(Answering):
         modulog.errors.OptionError: unknown option `enigne`; did you mean `engine`?
         """
         refuse(unknown, Reasoner.__init__, {**OF_SWITCHES, **OF_SPARK})
+        self._choose_kind(engine, workers, spark)
         found, folder = read_program(program)
         self._set_up(found, folder, switches, engine, workers, SparkOptions.of(spark), progress)
+
+    def _choose_kind(self, engine: EngineName, workers: int | None, spark: object) -> None:
+        """On Spark a reasoner begins as one that works in a task, which is a class of its own."""
+        if type(self) is Reasoner and is_one_task(engine, spark, workers):
+            from modulog.task.task_reasoner import TaskReasoner
+
+            self.__class__ = TaskReasoner
 
     def _set_up(
         self,
@@ -209,11 +203,8 @@ class Reasoner(Answering):
         {'p': 1, 'q': 1}
         """
         refuse(unknown, Reasoner.open, OF_SPARK)
-        made: Reasoner = object.__new__(cls)
-        if cls is Reasoner and is_one_task(engine, spark, workers):
-            from modulog.task.task_reasoner import TaskReasoner
-
-            made = object.__new__(TaskReasoner)
+        made = object.__new__(cls)
+        made._choose_kind(engine, workers, spark)
         found = None if program is None else read_program(program)[0]
         made._open(folder, engine, workers, SparkOptions.of(spark), progress, found)
         return made
@@ -253,73 +244,11 @@ class Reasoner(Answering):
         if isinstance(checkpoints, Checkpoints):
             self._checkpoints = checkpoints
 
-    # ---- Facts in
-
-    @overload
-    def add(self, predicate: FactsLike) -> None: ...
-
-    @overload
-    def add(self, predicate: str | IRI, facts: object, *, columns: Columns | None = None) -> None: ...
-
-    def add(self, predicate: Any, facts: object = None, *, columns: Columns | None = None) -> None:
-        """Add explicit facts: those of a predicate, of a mapping of predicates, or of a batch.
-
-        Facts are tuples, NumPy, pandas, Polars or Arrow data, on Spark also a data frame. `columns` picks the columns of
-        a wide table that are the arguments, by name or by position from 0. What `modulog.read` returns is a batch.
-
-        >>> r = Reasoner("p(?x) :- q(?x, ?y) .")
-        >>> r.add("q", [(1, "one", True), (2, "two", False)], columns=[0, 1])
-        >>> r.add({"q": [(3, "three")], "p": [(4,)]})
-        >>> r.count("p")
-        4
-        """
-        is_name = isinstance(predicate, str | IRI)
-        self._add(one_predicate(predicate, facts, columns=columns) if is_name else FactBatch.of(predicate))
-
-    def load(self, path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Sequence[Predicate]:
-        """Add the facts of a file, a glob, or a folder with one file for each predicate; returns the predicates that are filled.
-
-        It is short for `add(modulog.read(path, …))`, and takes the same options: `predicate`, `header`, `strings`,
-        `columns`, `mapping`, `bad` and `format`.
-
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     _ = Path(folder, "edge.csv").write_text("a,b\\nb,c\\n")
-        ...     r = Reasoner("path(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .")
-        ...     r.load(Path(folder, "edge.csv"))
-        [Predicate(name='edge', arity=2)]
-        >>> r.rows("path")
-        [('a', 'c')]
-        """
-        return self._add(read(path, **options))
-
-    def _add(self, batch: FactBatch) -> Sequence[Predicate]:
-        """Let facts wait for the next materialisation; returns the predicates that they fill."""
-        return self._loader.add(batch)
-
-    def discard(self, predicate: str | IRI) -> list[str]:
-        """Take back everything that was added or loaded for a predicate and that no materialisation has taken in.
-
-        It returns what that was; if nothing waits, nothing. An error about facts comes again with every materialisation
-        until they are taken back, and all others are kept: `discard` them, and `add` or `load` better ones in their
-        place. Facts of triples go under all names that they have; `"triple"` takes back all files of triples. What was
-        materialised is deleted with `update`.
-
-        >>> r = Reasoner("q(?x) :- p(?x) .")
-        >>> r.add("p", [("wrong",)])
-        >>> r.discard("p")
-        ['facts of p']
-        >>> r.add("p", [("right",)])
-        >>> r.rows("q")
-        [('right',)]
-        """
-        return self._loader.discard(predicate)
+    # ---- Reasoning
 
     def _stage_program(self) -> None:
         """The program's own facts and imports, once."""
         self._loader.stage_program()
-
-    # ---- Reasoning
 
     def materialise(self) -> Statistics:
         """Compute every consequence, unless nothing has changed since the last time.
@@ -379,47 +308,7 @@ class Reasoner(Answering):
             self._counted = True
         return statistics
 
-    def update(
-        self,
-        *,
-        add: FactsLike | None = None,
-        delete: FactsLike | None = None,
-    ) -> Change:
-        """Add and delete explicit facts and bring every consequence up to date, at a cost that follows the change.
-
-        Both take facts by predicate, as `add` does, or a batch that `modulog.read` or `modulog.facts` made. A fact in
-        both ends up present; only explicit facts can be deleted: `Change` counts those that rules still derive. A
-        failed update changes nothing.
-
-        >>> r = Reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
-        >>> r.add("path", [("a", "b"), ("b", "c")])
-        >>> change = r.update(add={"path": [("c", "d")]}, delete={"path": [("a", "b")]})
-        >>> change.added, change.deleted, sorted(r.rows("path"))
-        ({'path': 2}, {'path': 2}, [('b', 'c'), ('b', 'd'), ('c', 'd')])
-        """
-        return self._update(FactBatch.of(delete), FactBatch.of(add))
-
-    def _update(self, delete: FactBatch, add: FactBatch) -> Change:
-        loader = self._loader
-        with loader.trying():
-            loader.supply_batch(delete)
-            loader.supply_batch(add)
-            self._ready()
-            with loader.reading():
-                with loader.leaving():
-                    minus = loader.tables(delete)
-                return self._update_tables(minus, loader.tables(add))
-
-    def _update_tables(
-        self, minus: dict[Predicate, list[Table]], plus: dict[Predicate, list[Table]]
-    ) -> Change:
-        """Delete and add facts that have been read; a warning names predicates that look misspelt."""
-        self._loader.doubt({*minus, *plus})
-        change = self._apply(minus, plus)
-        self._loader.know(plus)
-        return change
-
-    def _apply(self, minus: dict[Predicate, list[Table]], plus: dict[Predicate, list[Table]]) -> Change:
+    def _apply(self, minus: Tables, plus: Tables) -> Change:
         assert self._maintenance is not None
         with self._loader.telling():
             net = self._maintenance.update(minus, plus)

@@ -256,12 +256,12 @@ class TaskChange(Change):
             values = [value(constant) for constant in dictionary.decode(np.arange(len(dictionary)))]
             yield from (tuple(values[i] for i in row) for row in ids.tolist())
 
-    def dataframe(self) -> Any:
+    def to_spark(self) -> Any:
         """The whole change until the next update: predicate, sign (1 has come, -1 has gone) and terms, in Turtle form."""
         return self._frame(self._folder)
 
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write what `dataframe` has as Parquet into a new folder of this machine."""
+        """Write what `to_spark` returns as Parquet into a new folder of this machine."""
         shutil.copytree(self._folder, folder)
 
     def __bool__(self) -> bool:

@@ -1,0 +1,133 @@
+"""The methods of a reasoner that change its facts: `add` and `load`, which wait for a materialisation, and `update`."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Unpack, overload
+
+from modulog.engines.table import Table
+from modulog.formats.fact_file import Columns
+from modulog.language.model import Predicate
+from modulog.maintenance.change import Change
+from modulog.reasoner.fact_batch import FactBatch, FactsLike, ReadOptions, read
+from modulog.reasoner.fact_batch import facts as one_predicate
+from modulog.reasoner.loader import Loader
+from modulog.reasoner.queries import Answering
+from modulog.terms.python_values import IRI
+
+Tables = dict[Predicate, list[Table]]
+
+
+class FactChanges(Answering):
+    """The methods that take facts in and take them back."""
+
+    _loader: Loader
+
+    @abstractmethod
+    def _apply(self, minus: Tables, plus: Tables) -> Change:
+        """Delete and add facts, and bring every consequence up to date."""
+
+    @overload
+    def add(self, predicate: FactsLike) -> None: ...
+
+    @overload
+    def add(self, predicate: str | IRI, facts: object, *, columns: Columns | None = None) -> None: ...
+
+    def add(self, predicate: Any, facts: object = None, *, columns: Columns | None = None) -> None:
+        """Add explicit facts: those of a predicate, of a mapping of predicates, or of a batch.
+
+        Facts are tuples, NumPy, pandas, Polars or Arrow data, on Spark also a data frame. `columns` picks the columns of
+        a wide table that are the arguments, by name or by position from 0. What `modulog.read` returns is a batch.
+
+        >>> from modulog import Reasoner
+        >>> r = Reasoner("p(?x) :- q(?x, ?y) .")
+        >>> r.add("q", [(1, "one", True), (2, "two", False)], columns=[0, 1])
+        >>> r.add({"q": [(3, "three")], "p": [(4,)]})
+        >>> r.count("p")
+        4
+        """
+        is_name = isinstance(predicate, str | IRI)
+        self._add(one_predicate(predicate, facts, columns=columns) if is_name else FactBatch.of(predicate))
+
+    def load(self, path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Sequence[Predicate]:
+        """Add the facts of a file, a glob, or a folder with one file for each predicate; returns the predicates that are filled.
+
+        It is short for `add(modulog.read(path, …))`, and takes the same options: `predicate`, `header`, `strings`,
+        `columns`, `mapping`, `bad` and `format`.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from modulog import Reasoner
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "edge.csv").write_text("a,b\\nb,c\\n")
+        ...     r = Reasoner("path(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .")
+        ...     r.load(Path(folder, "edge.csv"))
+        [Predicate(name='edge', arity=2)]
+        >>> r.rows("path")
+        [('a', 'c')]
+        """
+        return self._add(read(path, **options))
+
+    def _add(self, batch: FactBatch) -> Sequence[Predicate]:
+        """Let facts wait for the next materialisation; returns the predicates that they fill."""
+        return self._loader.add(batch)
+
+    def discard(self, predicate: str | IRI) -> list[str]:
+        """Take back everything that was added or loaded for a predicate and that no materialisation has taken in.
+
+        It returns what that was; if nothing waits, nothing. An error about facts comes again with every materialisation
+        until they are taken back, and all others are kept: `discard` them, and `add` or `load` better ones in their
+        place. Facts of triples go under all names that they have; `"triple"` takes back all files of triples. What was
+        materialised is deleted with `update`.
+
+        >>> from modulog import Reasoner
+        >>> r = Reasoner("q(?x) :- p(?x) .")
+        >>> r.add("p", [("wrong",)])
+        >>> r.discard("p")
+        ['facts of p']
+        >>> r.add("p", [("right",)])
+        >>> r.rows("q")
+        [('right',)]
+        """
+        return self._loader.discard(predicate)
+
+    def update(
+        self,
+        *,
+        add: FactsLike | None = None,
+        delete: FactsLike | None = None,
+    ) -> Change:
+        """Add and delete explicit facts and bring every consequence up to date, at a cost that follows the change.
+
+        Both take facts by predicate, as `add` does, or a batch that `modulog.read` or `modulog.facts` made. A fact in
+        both ends up present; only explicit facts can be deleted: `Change` counts those that rules still derive. A
+        failed update changes nothing.
+
+        >>> from modulog import Reasoner
+        >>> r = Reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
+        >>> r.add("path", [("a", "b"), ("b", "c")])
+        >>> change = r.update(add={"path": [("c", "d")]}, delete={"path": [("a", "b")]})
+        >>> change.added, change.deleted, sorted(r.rows("path"))
+        ({'path': 2}, {'path': 2}, [('b', 'c'), ('b', 'd'), ('c', 'd')])
+        """
+        return self._update(FactBatch.of(delete), FactBatch.of(add))
+
+    def _update(self, delete: FactBatch, add: FactBatch) -> Change:
+        loader = self._loader
+        with loader.trying():
+            loader.supply_batch(delete)
+            loader.supply_batch(add)
+            self._ready()
+            with loader.reading():
+                with loader.leaving():
+                    minus = loader.tables(delete)
+                return self._update_tables(minus, loader.tables(add))
+
+    def _update_tables(self, minus: Tables, plus: Tables) -> Change:
+        """Delete and add facts that have been read; a warning names predicates that look misspelt."""
+        self._loader.doubt({*minus, *plus})
+        change = self._apply(minus, plus)
+        self._loader.know(plus)
+        return change
