@@ -214,7 +214,3 @@ class MaintainedStratum(ABC):
     @cached_property
     def _names(self) -> tuple[str, ...]:
         return tuple(map(str, self.live.predicates))
-
-    def node_bytes(self) -> int:
-        """The bytes of the tables that are kept for decomposed clauses."""
-        return sum(tree.tables.memory() for tree in self.live.all_trees if tree.tables is not None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from modulog.algebra.expressions import Read
 from modulog.engines.engine import Engine
@@ -48,13 +49,18 @@ class Maintenance:
         self, strata: Sequence[LiveStratum], facts: Facts, switches: Switches, views: TripleViews
     ) -> None:
         self.facts, self.engine, self.views = facts, facts.engine, views
-        self.strata = [maintained(live, switches) for live in strata]
+        self.live, self._switches = strata, switches
         self._places = [  # what a cluster shows beside its jobs
             f"update, stratum {number} of {len(strata)}: {live.plan.name}"
             for number, live in enumerate(strata, 1)
         ]
         self.journal: Journal | None = None
         self.checkpoints: UpdateCheckpoints = UNKEPT
+
+    @cached_property
+    def strata(self) -> list[MaintainedStratum]:
+        """The strata with the way to keep each up to date, made for the first update."""
+        return [maintained(live, self._switches) for live in self.live]
 
     def update(self, minus: Tables, plus: Tables) -> NetChange:
         """Delete and add explicit facts; on an error nothing has changed."""
@@ -94,7 +100,8 @@ class Maintenance:
 
     def node_bytes(self) -> int:
         """The bytes of the tables that are kept for decomposed rules."""
-        return sum(stratum.node_bytes() for stratum in self.strata)
+        tables = (tree.tables for live in self.live for tree in live.all_trees)
+        return sum(made.memory() for made in tables if made is not None)
 
     def _collect(self, changed: set[int], net: NetChange) -> None:
         """Take snapshots of the net change, which can be read until the next update."""

@@ -174,7 +174,7 @@ class Reasoner(FactChanges):
     def _live(self) -> list[LiveStratum]:
         """The strata that were evaluated."""
         assert self._maintenance is not None
-        return [stratum.live for stratum in self._maintenance.strata]
+        return list(self._maintenance.live)
 
     @classmethod
     def open(
