@@ -187,6 +187,10 @@ class Prepared:
         # What follows a change is evaluated again and again: an index made for it serves the next one too.
         once = not also and not set(CHANGES) & set(versions)
         body = Body(reads, absent, self.conditions, needed, once, self.computed, counting)
+        return self.make_evaluation(body, source, is_lookup=bool(also))
+
+    def make_evaluation(self, body: Body, source: ModuleId, *, is_lookup: bool) -> Evaluation:
+        """An evaluation of a body; `is_lookup` says that it begins with facts that are looked up."""
         return Evaluation(self.label, self.relation, self.head, body, self.unit, source)
 
     def whole(

@@ -18,19 +18,16 @@ from modulog.engines.engine import Work
 from modulog.engines.relation import ModuleId, Relation
 from modulog.engines.table import Table
 from modulog.modules.clause import Context
-from modulog.modules.module import Module
+from modulog.modules.transitive import SharedClosure
 from modulog.planning.plan import ModulePlan
 from modulog.terms.arrow import unwrap
 
 
-class SymmetricModule(Module):
+class SymmetricModule(SharedClosure):
     """One symmetric and transitive predicate of a stratum with other recursion."""
 
     def __init__(self, number: ModuleId, plan: ModulePlan, context: Context) -> None:
-        self.number, self.engine = number, context.engine
-        self.label = plan.clauses[0]
-        self.relation = context.relation(self.label.head.predicate)
-        self.relation.by_source = True  # Δ \\ Δ_i is read
+        super().__init__(number, plan, context)
         self.members = self.engine.relation(f"{self.relation.name} members", 2)  # C_R
         self.broken = self.engine.relation(f"{self.relation.name} broken", 2)  # dissolved in this update
         self.updating = False
@@ -53,9 +50,9 @@ class SymmetricModule(Module):
 
     def add(self) -> list[Work]:
         """Add (Definition 3): the pairs of the components that new facts make or join."""
-        if not self.relation.listed or not self.relation.size("delta"):
+        if self._is_idle:
             return []
-        return self._close_edges(Read(self.relation, ("x", "y"), "delta", except_from=self.number))
+        return self._close_edges(self._delta())
 
     def _close_edges(self, edges: Expr) -> list[Work]:
         """CloseEdges: bring C_R up to date with new edges; returns the pairs that moved members are in."""
@@ -141,11 +138,10 @@ class SymmetricModule(Module):
 
     def delete(self) -> list[Work]:
         """Del (Definition 6): all pairs of the components that hold both ends of a deleted fact."""
-        if not self.relation.listed or not self.relation.size("delta"):
+        if self._is_idle:
             return []
-        deleted = Read(self.relation, ("x", "y"), "delta", except_from=self.number)
         inside = Join(
-            Join(deleted, Read(self.members, ("x", "c"), "all"), ("y", "c")),
+            Join(self._delta(), Read(self.members, ("x", "c"), "all"), ("y", "c")),
             Read(self.members, ("y", "c"), "all"),
             ("c",),
         )

@@ -17,20 +17,32 @@ from modulog.modules.module import Module
 from modulog.planning.plan import ModulePlan
 
 
-class TransitiveModule(Module):
-    """One transitive predicate of a stratum with other recursion."""
+class SharedClosure(Module):
+    """A transitive predicate, perhaps symmetric, of a stratum with other recursion."""
 
     def __init__(self, number: ModuleId, plan: ModulePlan, context: Context) -> None:
         self.number, self.engine = number, context.engine
         self.label = plan.clauses[0]
         self.relation = context.relation(self.label.head.predicate)
         self.relation.by_source = True  # Δ \\ Δ_i is read
-        self.external = self.engine.relation(f"{self.relation.name}°", 2)  # X_R
-        self.seen = self.engine.relation(f"{self.relation.name} seen", 2)  # S, of one update
 
     def _delta(self) -> Read:
         """Δ \\ Δ_i: what others added, or deleted, in the last round."""
         return Read(self.relation, ("x", "y"), "delta", except_from=self.number)
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether there is nothing to do in a round: Δ is empty, or the relation represents the closure."""
+        return not self.relation.listed or not self.relation.size("delta")
+
+
+class TransitiveModule(SharedClosure):
+    """One transitive predicate of a stratum with other recursion."""
+
+    def __init__(self, number: ModuleId, plan: ModulePlan, context: Context) -> None:
+        super().__init__(number, plan, context)
+        self.external = self.engine.relation(f"{self.relation.name}°", 2)  # X_R
+        self.seen = self.engine.relation(f"{self.relation.name} seen", 2)  # S, of one update
 
     def _work(self, target: Relation, pairs: Expr) -> Work:
         return Work(target, Project(pairs, ("x", "z"), "keep"), self.number, self.label)
@@ -46,7 +58,7 @@ class TransitiveModule(Module):
 
     def add(self) -> list[Work]:
         """Add (Definition 3): chains that begin with an external fact and use a new one."""
-        if not self.relation.listed or not self.relation.size("delta"):
+        if self._is_idle:
             return []
         self.engine.run(
             [Work(self.external, Project(self._delta(), ("x", "y"), "keep"), self.number, self.label)]
@@ -84,7 +96,7 @@ class TransitiveModule(Module):
 
     def delete(self) -> list[Work]:
         """Del (Definition 6): what a chain with a deleted fact led to; the loop keeps what has support."""
-        if not self.relation.listed or not self.relation.size("delta"):
+        if self._is_idle:
             return []
         there = Read(self.relation, ("x", "z"), "all")
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from modulog.algebra.expressions import AntiJoin, Expr, Extend, Join, Project, Read, Rows, SemiJoin, Where
 from modulog.engines.engine import Engine
-from modulog.engines.relation import ModuleId, Version
+from modulog.engines.relation import ModuleId
 from modulog.joins.order import CHANGES, Body
 from modulog.modules.clause import Evaluation, Prepared
 
@@ -201,25 +201,17 @@ class Crossing(Prepared):
     engine: Engine
     parents: tuple[int, ...]
 
-    def evaluation(
-        self,
-        versions: Sequence[Version],
-        source: ModuleId,
-        negated: Sequence[Version] | None = None,
-        also: Sequence[Read] = (),
-        counting: bool = False,
-    ) -> Evaluation:
-        """As for any clause; with `also`, few facts for which the tables are looked up, without the tree."""
-        made = Prepared.evaluation(self, versions, source, negated, also, counting)
-        if also:
-            return made
+    def make_evaluation(self, body: Body, source: ModuleId, *, is_lookup: bool) -> Evaluation:
+        """An evaluation along the tree; few facts that are looked up are joined with the tables without it."""
+        if is_lookup:
+            return Prepared.make_evaluation(self, body, source, is_lookup=True)
         return TreeEvaluation(
-            made.clause,
-            made.relation,
-            made.head,
-            made.body,
-            made.unit,
-            made.source,
+            self.label,
+            self.relation,
+            self.head,
+            body,
+            self.unit,
+            source,
             engine=self.engine,
             parents=self.parents,
         )
