@@ -1,0 +1,1 @@
+"""Modules: ways to evaluate the recursive rules of a stratum, in the words of the papers."""
