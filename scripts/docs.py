@@ -1,8 +1,8 @@
 """Builds the pages of `make docs`: the API reference from docstrings, and the documents beside it.
 
-pdoc makes a page of each module. Names that users meet come from many modules, so most pages here are modules made for
-the purpose: one that has the public names of `modulog`, and one without names for each document, whose text is its
-docstring.
+pdoc makes a page of each module. Names that users meet come from many modules, so most pages here are modules
+made for the purpose: one that has the public names of `modulog`, and one without names for each document,
+whose text is its docstring.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _module(name: str, text: str, members: dict[str, Any] | None = None) -> Any:
 
 
 def _links(document: str, text: str) -> str:
-    """The text with links to other documents leading to their pages; links to other files become plain text."""
+    """The text with links that lead to pages; those to files without a page become plain text."""
 
     def replaced(found: re.Match[str]) -> str:
         words, target = found.groups()
@@ -84,7 +84,7 @@ def _links(document: str, text: str) -> str:
         place = page(known[path]).removeprefix("documents.") + ".html"
         return f"[{words}]({place}{'#' + anchor if anchor else ''})"
 
-    # The name of a file behind the language of a block is for GitHub and the tests; pdoc wants it before the block.
+    # The name of a file behind the language of a block is for the tests; pdoc wants it before the block.
     text = re.sub(r"^```(\w+) (\S+)$", r"`\2`:\n\n```\1", text, flags=re.M)
     return re.sub(r"(?<!!)\[([^\]]*)\]\((?!https?:)([^)\s]+)\)", replaced, text)
 

@@ -47,7 +47,9 @@ _NAMES = {
     "engines.relation": "Memory",
     "engines.values": "Failures",
     "errors": "ProgramWarning",
-    "evaluation.statistics": "RoundStatistics RuleStatistics Statistics StratumStatistics StratumUpdate UpdateStatistics",
+    "evaluation.statistics": (
+        "RoundStatistics RuleStatistics Statistics StratumStatistics StratumUpdate UpdateStatistics"
+    ),
     "formats": "DataWarning",
     "language.model": "Atom Predicate Program Rule",
     "language.parser": "parse_program",

@@ -107,7 +107,8 @@ PipelineWorkersSwitch = Annotated[
         "--workers",
         min=1,
         metavar="N",
-        help="On Spark 1 is one task for everything, more are executors; with --engine local threads. Otherwise as the file says, or as many as are right.",
+        help="On Spark 1 is one task for everything, more are executors; with --engine local threads. "
+        "Otherwise as the file says, or as many as are right.",
         show_default=False,
     ),
 ]

@@ -18,14 +18,14 @@ EngineName = Literal["auto", "local", "spark"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkOptions:
-    """How a reasoner uses Spark, for `Reasoner(…, spark=…)`, which also takes a session or its settings alone.
+    """How a reasoner uses Spark: `Reasoner(…, spark=…)`, which also takes a session or its settings alone.
 
     Args:
-        session: The session to use, which is never stopped; without one, the active session, or a new one that
-            ends with the reasoner.
+        session: The session to use, which is never stopped; without one, the active session, or a new one
+            that ends with the reasoner.
         settings: The settings of a new session, such as `{"spark.master": "local[4]"}`.
-        folder: Where facts and terms are kept: a folder that all machines see. Without one it is a temporary folder
-            of this machine, which is right for a local master.
+        folder: Where facts and terms are kept: a folder that all machines see. Without one it is a temporary
+            folder of this machine, which is right for a local master.
         broadcast_limit: The most rows of a table that is sent to every executor instead of being shuffled.
 
     >>> SparkOptions(settings={"spark.master": "local[2]"}, folder="/mnt/reasoner").folder
@@ -46,7 +46,7 @@ class SparkOptions:
 
     @classmethod
     def of(cls, spark: SparkOptions | Mapping[str, str] | Any | None) -> SparkOptions | None:
-        """The options that a user means with a session, with settings or with options; None if nothing was given."""
+        """The options that a session, settings or options mean; None if nothing was given."""
         if spark is None or isinstance(spark, SparkOptions):
             return spark
         return SparkOptions(settings=spark) if isinstance(spark, Mapping) else SparkOptions(session=spark)

@@ -29,16 +29,16 @@ class Switches:
 
     Args:
         modules: "off" is the papers' plain algorithm: predicates are not merged, all modules are seminaive.
-        maintenance: How updates are done: "dred" and "dredc" are the papers' baselines, "recompute" computes every
-            stratum that a change reaches again.
-        storage: "plain" lists every fact; "auto" stores closures, components, unions and inverses in a compact form
-            where a list would be much larger, "compact" wherever that is possible.
-        decompose: Which bodies are evaluated along hypertree decompositions: those for which it is estimated to be
-            cheaper ("auto"), all of at least two atoms that are in no closure ("all"), or none ("off").
-        table_rows: A decomposed rule goes back to the standard plan if the table of a node gets more rows; by default,
-            the limit is somewhat above the estimate with "auto", and there is none with "all".
-        value_rounds: A recursive stratum whose rules create values (`?y = ?x + 1`) stops with an error if it needs
-            more rounds.
+        maintenance: How updates are done: "dred" and "dredc" are the papers' baselines, "recompute" computes
+            every stratum that a change reaches again.
+        storage: "plain" lists every fact; "auto" stores closures, components, unions and inverses in a
+            compact form where a list would be much larger, "compact" wherever that is possible.
+        decompose: Which bodies are evaluated along hypertree decompositions: those for which it is estimated
+            to be cheaper ("auto"), all of at least two atoms that are in no closure ("all"), or none ("off").
+        table_rows: A decomposed rule goes back to the standard plan if the table of a node gets more rows; by
+            default, the limit is somewhat above the estimate with "auto", and there is none with "all".
+        value_rounds: A recursive stratum whose rules create values (`?y = ?x + 1`) stops with an error if it
+            needs more rounds.
         value_facts: The same, if it derives more facts.
 
     >>> Switches(storage="plain")

@@ -105,8 +105,8 @@ def read(
 ) -> FactBatch:
     """The facts of a file, a glob, or a folder with one file for each predicate.
 
-    They are read when a reasoner takes them, by `Reasoner.add` or `Reasoner.update`. On Spark a path may be a URI, or
-    `table:` and the name of a table.
+    They are read when a reasoner takes them, by `Reasoner.add` or `Reasoner.update`. On Spark a path may be a
+    URI, or `table:` and the name of a table.
 
     Args:
         path: A file fills the predicate that it is named for; RDF fills the predicates of its triples.
@@ -116,7 +116,8 @@ def read(
         columns: The columns of a wide file that are the arguments, by name or by position from 0.
         mapping: Several predicates with their columns in one wide file.
         bad: "set-aside" leaves bad records out: a warning counts them, and `Reasoner.bad_records` has them.
-        format: "csv", "tsv", "jsonl", "parquet", "nt", "ttl", …; unless it is given, the name of the file says it.
+        format: "csv", "tsv", "jsonl", "parquet", "nt", "ttl", …; unless it is given, the name of the file
+        says it.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

@@ -1,4 +1,4 @@
-"""The methods of a reasoner that change its facts: `add` and `load`, which wait for a materialisation, and `update`."""
+"""The methods of a reasoner that change its facts."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ class FactChanges(Answering):
     def add(self, predicate: Any, facts: object = None, *, columns: Columns | None = None) -> None:
         """Add explicit facts: those of a predicate, of a mapping of predicates, or of a batch.
 
-        Facts are tuples, NumPy, pandas, Polars or Arrow data, on Spark also a data frame. `columns` picks the columns of
-        a wide table that are the arguments, by name or by position from 0. What `modulog.read` returns is a batch.
+        Facts are tuples, NumPy, pandas, Polars or Arrow data, on Spark also a data frame. `columns` picks the
+        columns of a wide table that are the arguments, by name or by position from 0. What `modulog.read`
+        returns is a batch.
 
         >>> from modulog import Reasoner
         >>> r = Reasoner("p(?x) :- q(?x, ?y) .")
@@ -52,10 +53,10 @@ class FactChanges(Answering):
         self._add(one_predicate(predicate, facts, columns=columns) if is_name else FactBatch.of(predicate))
 
     def load(self, path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Sequence[Predicate]:
-        """Add the facts of a file, a glob, or a folder with one file for each predicate; returns the predicates that are filled.
+        """Add the facts of a file, a glob or a folder; returns the predicates that are filled.
 
-        It is short for `add(modulog.read(path, …))`, and takes the same options: `predicate`, `header`, `strings`,
-        `columns`, `mapping`, `bad` and `format`.
+        It is short for `add(modulog.read(path, …))`, and takes the same options: `predicate`, `header`,
+        `strings`, `columns`, `mapping`, `bad` and `format`.
 
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
@@ -75,12 +76,12 @@ class FactChanges(Answering):
         return self._loader.add(batch)
 
     def discard(self, predicate: str | IRI) -> list[str]:
-        """Take back everything that was added or loaded for a predicate and that no materialisation has taken in.
+        """Take back what was added or loaded for a predicate and is in no materialisation yet.
 
-        It returns what that was; if nothing waits, nothing. An error about facts comes again with every materialisation
-        until they are taken back, and all others are kept: `discard` them, and `add` or `load` better ones in their
-        place. Facts of triples go under all names that they have; `"triple"` takes back all files of triples. What was
-        materialised is deleted with `update`.
+        It returns what that was; if nothing waits, nothing. An error about facts comes again with every
+        materialisation until they are taken back, and all others are kept: `discard` them, and `add` or
+        `load` better ones in their place. Facts of triples go under all names that they have; `"triple"`
+        takes back all files of triples. What was materialised is deleted with `update`.
 
         >>> from modulog import Reasoner
         >>> r = Reasoner("q(?x) :- p(?x) .")
@@ -99,11 +100,11 @@ class FactChanges(Answering):
         add: FactsLike | None = None,
         delete: FactsLike | None = None,
     ) -> Change:
-        """Add and delete explicit facts and bring every consequence up to date, at a cost that follows the change.
+        """Add and delete explicit facts, and bring every consequence up to date.
 
-        Both take facts by predicate, as `add` does, or a batch that `modulog.read` or `modulog.facts` made. A fact in
-        both ends up present; only explicit facts can be deleted: `Change` counts those that rules still derive. A
-        failed update changes nothing.
+        Both take facts by predicate, as `add` does, or a batch that `modulog.read` or `modulog.facts` made. A
+        fact in both ends up present; only explicit facts can be deleted: `Change` counts those that rules
+        still derive. A failed update changes nothing.
 
         >>> from modulog import Reasoner
         >>> r = Reasoner("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")

@@ -56,7 +56,7 @@ class FileReader:
         return full_name(predicate_name(name), *self._scope)
 
     def names(self, files: FactFiles) -> set[str]:
-        """The names of the predicates that files fill, without reading them; `triple` for files of triples."""
+        """The names of the predicates that files fill, before they are read; `triple` for triples."""
         options = files.options
         named = options["mapping"] or ([options["predicate"]] if options["predicate"] else ())
         if named:

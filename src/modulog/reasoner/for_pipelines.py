@@ -148,7 +148,7 @@ def update(reasoner: Reasoner, *, add: Given | None, delete: Given | None) -> Ch
 def difference(
     reasoner: Reasoner, predicates: Iterable[Predicate], facts: Given | None
 ) -> tuple[Given, Given]:
-    """What an update must delete and add, so that the explicit facts of predicates are `facts` and the program's own."""
+    """What to delete and add, so that the explicit facts of predicates are `facts` and the program's."""
     reasoner._ready()
     loader = reasoner._loader
     wanted_facts: Mapping[Predicate, list[Table]] = {} if facts is None else facts.tables
@@ -171,7 +171,7 @@ def take_readings(reasoner: Reasoner) -> list[Reading]:
 
 
 def note_table(reasoner: Reasoner, path: str, rows: int, aside: Sequence[str]) -> None:
-    """Note a table that Spark has read for this process: its good rows, and the folders of its bad records."""
+    """Note a table that Spark has read: its good rows, and the folders of its bad records."""
     reasoner._loader.note_table(path, rows, aside)
 
 

@@ -1,4 +1,4 @@
-"""What is known of predicates before facts are looked at: their arities, and which of them somebody gives facts for."""
+"""The arities of predicates, and which of them have been given facts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class KnownPredicates:
         return next(iter(known)) if len(known) == 1 and not name.startswith("<") else None
 
     def check(self, predicates: Iterable[Predicate], source: str) -> None:
-        """Note the arities of facts; a DataError if others are known. An IRI may be a class and a property."""
+        """Note the arities of facts; a DataError if others are known. An IRI may have arity 1 and 2."""
         for predicate in predicates:
             known = self.arities.get(predicate.name)
             both = (

@@ -1,4 +1,4 @@
-"""Facts on their way in: from values, files and the program to facts that wait for a materialisation or an update."""
+"""Reads facts from values, files and the program, and keeps them until a materialisation or an update."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Counters = dict[str, list[Callable[[], int]]]
 
 @dataclass(eq=False, slots=True)
 class Reading:
-    """What `load` or `read` has found in a path: bad records that were set aside, and rows, which are known once they are facts."""
+    """What was found in a path: bad records that were set aside, and rows, which Spark counts late."""
 
     path: str
     set_aside: int
@@ -81,7 +81,7 @@ class Loader:
         self.known.know(predicates)
 
     def supply(self, names: Iterable[str | IRI]) -> None:
-        """Note names that somebody gives facts for; triples may be facts of whatever the program names by an IRI."""
+        """Note names that get facts; triples may be facts of whatever the program names by an IRI."""
         found = set(map(self.named, names))
         if any(view.name in found for view in ALL_TRIPLES):
             found |= self._iris
@@ -124,7 +124,7 @@ class Loader:
 
     @contextmanager
     def leaving(self) -> Iterator[None]:
-        """Facts inside the block are to be deleted: the arities of their predicates are not known afterwards."""
+        """Facts read inside the block are to be deleted: they do not set the arities of predicates."""
         before = self.known.copy()
         yield
         self.known = KnownPredicates(before.arities, self.known.supplied)
@@ -262,7 +262,7 @@ class Loader:
     # ---- Taken in, or taken back
 
     def settle(self) -> int:
-        """Make explicit facts of all that waits, for a first materialisation; answers how many explicit facts there are."""
+        """Make explicit facts of all that waits, for a first materialisation; returns how many there are."""
         with self.telling():
             return self.waiting.settle()
 
@@ -272,7 +272,7 @@ class Loader:
         self.staged, self._lasting = True, self.known.copy()
 
     def discard(self, predicate: str | IRI) -> list[str]:
-        """Take back what waits for a predicate; answers where it came from."""
+        """Take back what waits for a predicate; returns where it came from."""
         name = self.named(predicate)
         gone = self.waiting.discard(name)
         if not gone and name not in {*self.known.arities, *VIEWS_BY_NAME}:
@@ -289,7 +289,7 @@ class Loader:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """Let errors that come late, about facts that wait or are in an update, say whose facts these are and what to do."""
+        """Add to errors about facts inside the block which source they are about and what can be done."""
         try:
             yield
         except (DataError, EngineError) as error:

@@ -1,8 +1,9 @@
 """Facts that were added or loaded and that no materialisation has taken in.
 
-Engines may read a source late: on Spark, frames and files are read when terms get their ids, those of all sources together. So a source is kept here until a
-materialisation that began with it has succeeded. After a failure nothing of what waits is an explicit fact, and the next attempt begins with the same sources,
-except those that were taken back.
+Engines may read a source late: on Spark, frames and files are read when terms get their ids, those of all
+sources together. So a source is kept here until a materialisation that began with it has succeeded. After a
+failure nothing of what waits is an explicit fact, and the next attempt begins with the same sources, except
+those that were taken back.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ Tables = dict[Predicate, list[Table]]
 
 @dataclass(eq=False, slots=True)
 class Source:
-    """Facts that were given together: the predicate that they were given for, what errors call them, and the facts under all names that they have.
+    """Facts that were given together, under all names that they have.
 
-    A file of triples is given for `triple`. `bad` are the bad records that were left out. What belongs to the program itself nobody can take back.
+    `name` is the predicate that they were given for, `triple` for a file of triples; errors call them
+    `shown`. `bad` are the bad records that were left out. What belongs to the
+    program itself nobody can take back.
     """
 
     name: str
@@ -67,7 +70,7 @@ class Waiting:
     # ---- Taken in
 
     def settle(self) -> int:
-        """Make explicit facts of all that waits, for a first materialisation; answers how many explicit facts there are.
+        """Make explicit facts of all that waits, for a first materialisation; returns how many there are.
 
         On an error nothing of what waits is explicit.
         """
@@ -113,7 +116,7 @@ class Waiting:
     # ---- Taken back
 
     def discard(self, name: str) -> list[Source]:
-        """Take back what was given for a name, and what triples say of it; answers the sources that have lost something."""
+        """Take back what was given for a name, also by triples; returns the sources that lost something."""
         changed = {
             source: self._rest(source, name)
             for source in self.sources

@@ -133,7 +133,7 @@ class Answering(ABC):
         return self.table(predicate, columns=columns).to_pandas()
 
     def to_polars(self, predicate: Name, *, columns: Sequence[str] | None = None) -> Any:
-        """The facts of a predicate as a Polars frame; `polars.from_arrow(query(…))` gives the answers to a query.
+        """The facts of a predicate as a Polars frame; `polars.from_arrow(query(…))` gives those of a query.
 
         >>> from modulog import Reasoner
         >>> Reasoner("age(Ada, 36) .").to_polars("age", columns=["name", "years"]).rows()
@@ -144,7 +144,7 @@ class Answering(ABC):
         return polars.from_arrow(self.table(predicate, columns=columns))
 
     def to_spark(self, predicate: Name, *, columns: Sequence[str] | None = None) -> Any:
-        """On Spark, the facts of a predicate as a data frame, whose columns are c0, c1, … unless they are named."""
+        """On Spark, the facts of a predicate as a data frame with the columns c0, c1, … or other names."""
         found = self._predicate_of(predicate)
         return self._frame(found, checked_columns(found, columns))
 
@@ -303,7 +303,7 @@ class Answering(ABC):
 
 
 def checked_columns(predicate: Predicate, columns: Sequence[str] | None) -> tuple[str, ...]:
-    """The names for the columns of a predicate; a QueryError if they are too few, too many, or not all different."""
+    """The names for the columns of a predicate; a QueryError if these are not one different name each."""
     if columns is None:
         return columns_of(predicate)
     if isinstance(columns, str) or len(columns) != predicate.arity or len(set(columns)) != len(columns):

@@ -45,7 +45,8 @@ class Reasoner(FactChanges):
     >>> sorted(r.rows("path"))
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
 
-    What follows from the facts is computed by the first question, or by `materialise`, and kept until the next change.
+    What follows from the facts is computed by the first question, or by `materialise`, and kept until the
+    next change.
     """
 
     def __init__(
@@ -64,13 +65,14 @@ class Reasoner(FactChanges):
         Args:
             program: The text of a program, or a `Path` to a file with one.
             engine: "local", "spark", or "auto": Spark if `spark` is given, otherwise local.
-            workers: The number of threads on one machine, all cores that the process may use unless it is set; the
-                results are the same, in the same order. On Spark 1 is one task, 2 or more are all executors.
+            workers: The number of threads on one machine, all cores that the process may use unless it is
+                set; the results are the same, in the same order. On Spark 1 is one task, 2 or more are all
+                executors.
             spark: A Spark session, the settings of a new one, or `SparkOptions`.
-            progress: Called once a round with the number of the stratum, the number of strata, its predicates, the
-                round, and the facts so far.
-            switches: How rules are planned and evaluated: for comparing algorithms, and for limits of rules that
-                create values.
+            progress: Called once a round with the number of the stratum, the number of strata, its
+                predicates, the round, and the facts so far.
+            switches: How rules are planned and evaluated: for comparing algorithms, and for limits of rules
+                that create values.
 
         >>> Reasoner("p(1) .", enigne="local")
         Traceback (most recent call last):
@@ -143,11 +145,11 @@ class Reasoner(FactChanges):
     # ---- The store
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write program, facts and consequences into a store: a folder that is one, is empty, or is not there yet.
+        """Write program, facts and consequences into a store: a new or empty folder, or an older store.
 
-        Whatever happens meanwhile, the folder has the old state or the new one; who reads the old one can go on. Into
-        the store that it was opened from, a reasoner writes what has changed since; it is an error if another has
-        written there meanwhile.
+        Whatever happens meanwhile, the folder has the old state or the new one; who reads the old one can go
+        on. Into the store that it was opened from, a reasoner writes what has changed since; it is an error
+        if another has written there meanwhile.
 
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
@@ -191,9 +193,9 @@ class Reasoner(FactChanges):
     ) -> Reasoner:
         """The state of a store, on either engine, whichever wrote it.
 
-        Facts are read when they are asked for, and nothing is computed: the program is the one that the store was saved
-        with. With another `program` the explicit facts stay, and what follows is computed again. The state stays
-        readable until `close`, whatever is written meanwhile.
+        Facts are read when they are asked for, and nothing is computed: the program is the one that the store
+        was saved with. With another `program` the explicit facts stay, and what follows is computed again.
+        The state stays readable until `close`, whatever is written meanwhile.
 
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
@@ -330,7 +332,9 @@ class Reasoner(FactChanges):
         return check(self.program, known=self._loader.known.supplied)
 
     def perform(self, work: Callable[[Reasoner], T], *, changes: str = "") -> T:
-        """Do something with the reasoner where its facts are: on Spark as one task, to which `work`, and back from which its result, travels by `pickle`.
+        """Do something with the reasoner where its facts are: on Spark in one task.
+
+        `work` and its result travel by `pickle`.
 
         What changes facts, and is done as a whole or not at all, must say so, by a word for it.
 
