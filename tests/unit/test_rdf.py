@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from modulog import IRI, BlankNode, Reasoner, TaggedLiteral
+from modulog import IRI, BlankNode, Reasoner, TaggedLiteral, read
 from modulog.cli import app
 from modulog.errors import DataError
 from modulog.formats import DataWarning
@@ -147,7 +147,7 @@ def test_blank_nodes_keep_their_labels(file: Path) -> None:
         first = facts(r)
         r.load(file)
         assert facts(r) == first
-        change = r.update(delete=r.read(file))
+        change = r.update(delete=read(file))
         assert change.ignored == 0 and not any(facts(r).values())
 
 
