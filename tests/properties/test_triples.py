@@ -179,7 +179,7 @@ def check_change(change: Any, before: set[Row], after: set[Row]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::modulog.errors.ProgramWarning")
-@pytest.mark.filterwarnings("ignore:.*the file is empty")
+@pytest.mark.filterwarnings("ignore:.*the file is empty|.*no files of facts are in this folder")
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(rules(), st.booleans()), min_size=0, max_size=3),
