@@ -7,7 +7,7 @@ the strata.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from modulog.engines.engine import Engine
 from modulog.errors import Interrupted, stopped
@@ -65,17 +65,15 @@ def materialise(
     plan.trees.clear()
     try:
         live = make_live(plan, facts)
-        staged = stages(plan.strata) if facts.engine.shares_rounds else [(s,) for s in plan.strata]
-        groups = [StratumGroup([live[id(stratum)] for stratum in stage], facts) for stage in staged]
+        groups = _groups(plan, live, facts)
         if checkpoints is not None:
             checkpoints.resume(facts, groups)
         earlier = sum(group.statistics.seconds for group in groups)
         for number, group in enumerate(groups, 1):
-            group.place = f"stratum {number} of {len(groups)}: {group.name}"
             progress.enter(group, number, len(groups))
-            watching = [GroupRecorder(group, plan), progress, _limits(group, switches)]
-            keeping = [CheckpointKeeper(checkpoints)] if checkpoints is not None else []
-            fixpoint(group, Observers([*watching, *keeping]))
+            observers = [GroupRecorder(group, plan), progress, _limits(group, switches)]
+            observers += [CheckpointKeeper(checkpoints)] if checkpoints is not None else []
+            fixpoint(group, Observers(observers))
         statistics = _totals(groups)
         statistics.late = _evaluate_lazy(facts.engine)
         for group in groups:
@@ -102,6 +100,15 @@ def make_live(plan: Plan, facts: Facts) -> dict[int, LiveStratum]:
         live[id(stratum)] = live_stratum(stratum, facts, first)
         first += len(stratum.modules)
     return live
+
+
+def _groups(plan: Plan, live: Mapping[int, LiveStratum], facts: Facts) -> list[StratumGroup]:
+    """The strata in the groups that are evaluated together, in the order of evaluation."""
+    staged = stages(plan.strata) if facts.engine.shares_rounds else [(s,) for s in plan.strata]
+    groups = [StratumGroup([live[id(stratum)] for stratum in stage], facts) for stage in staged]
+    for number, group in enumerate(groups, 1):
+        group.place = f"stratum {number} of {len(groups)}: {group.name}"
+    return groups
 
 
 def _limits(group: StratumGroup, switches: Switches) -> ValueLimits:

@@ -163,7 +163,7 @@ class DRedStratum(MaintainedStratum):
         return 0.0
 
     def _observer(self, run: UpdateRun, *, leaving: bool) -> LoopObserver:
-        """What is told of the rounds of a loop; `leaving` is the one that over-deletes."""
+        """The observers of a loop; `leaving` is the one that over-deletes."""
         recorder = UpdateRecorder(self, run, leaving)
         if leaving or not self._creates_values:
             return recorder
