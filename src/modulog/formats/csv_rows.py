@@ -1,7 +1,7 @@
 """The rows of CSV, one by one, in plain Python.
 
-They are needed where the fast reader does not say enough: for the first rows of a file, which may be a header,
-for the message about a row that it has refused, and to set such rows aside.
+They are needed where the fast reader does not say enough: for the first rows of a file, which may be a
+header, for the message about a row that it has refused, and to set such rows aside.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ BAD: tuple[Bad, ...] = ("fail", "set-aside")
 
 @dataclass(frozen=True, slots=True)
 class FactFile:
-    """A file with the facts of one predicate, or with triples; `format` says how it is read. A file elsewhere has a URI.
+    """A file with the facts of one predicate, or with triples; `format` says how it is read. A file elsewhere
+    has a URI.
 
     `arity` is that of the predicate where the name of the file says it.
     """

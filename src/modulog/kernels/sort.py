@@ -23,8 +23,9 @@ from modulog.kernels.types import Integers, Words
 #     positions by two words, lexsort       14     65      89     110      133        154        208           -
 #     positions by two words, radix         21     14      13      16       21         26         94           -
 #
-# Measured again with NumPy 2.4.6, processor time on a busy machine: facts of two words whose halves lie below 2¹⁷, sorted
-# by this file and by np.lexsort with a copy. Of the nearly sorted facts, one in fifty was out of its place.
+# Measured again with NumPy 2.4.6, processor time on a busy machine: facts of two words whose halves lie below
+# 2¹⁷, sorted by this file and by np.lexsort with a copy. Of the nearly sorted facts, one in fifty was out of
+# its place.
 #
 #     facts               100,000        1 million       20 million
 #     random, radix            47              100              299

@@ -1,4 +1,4 @@
-"""What a pipeline consists of: sources, rules, sinks, a store, and how they are run; and what may be said of each."""
+"""What a pipeline consists of: sources, rules, sinks, a store; how it is run; what each value must be."""
 
 from __future__ import annotations
 
@@ -109,8 +109,9 @@ def shown(value: object) -> str:
 class Source:
     """Facts from files (a path, a folder, a glob or a URI) or from a table of Spark's catalogue.
 
-    The options are those of `Reasoner.load`. With `role="add"` or `"delete"` the files are batches of changes, each applied once; with
-    `stream=True` new files are batches that Spark's Structured Streaming finds.
+    The options are those of `Reasoner.load`. With `role="add"` or `"delete"` the files are batches of
+    changes, each applied once; with `stream=True` new files are batches that Spark's Structured Streaming
+    finds.
 
     >>> Source("edges/*.csv", predicate="edge", header=True).predicates
     ('edge',)
@@ -168,8 +169,8 @@ class Source:
 class Sink:
     """Where facts go: a folder with a part for each predicate, or tables.
 
-    Without `predicates` all are written, or those that `@output` and `@export` of the rules name. Where a table holds several predicates its name
-    has `{predicate}` in it.
+    Without `predicates` all are written, or those that `@output` and `@export` of the rules name. Where a
+    table holds several predicates its name has `{predicate}` in it.
 
     >>> Sink("results", format="csv", predicates=("path",)).place
     'results'
@@ -214,7 +215,8 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A pipeline as data. Paths are as they are opened: those of a file have been resolved against its folder.
+    """A pipeline as data. Paths are as they are opened: those of a file have been resolved against its
+    folder.
 
     >>> Configuration(rules=("rules.rls",), store="store").mode
     'full'

@@ -121,9 +121,11 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 def read_configuration(
     file: Path, engine: EngineKind | None = None, workers: int | None = None
 ) -> Configuration:
-    """The configuration of a file; an error lists all mistakes, each with its line: those of keys and values, and what `check` finds in the rest.
+    """The configuration of a file; an error lists all mistakes, each with its line: those of keys and values,
+    and what `check` finds in the rest.
 
-    With an `engine` the pipeline runs there, whatever the file says; settings and limits of Spark in the file are then for runs on Spark. `workers` are instead of those of the file.
+    With an `engine` the pipeline runs there, whatever the file says; settings and limits of Spark in the file
+    are then for runs on Spark. `workers` are instead of those of the file.
     """
     content, text = _parsed(file)
     reader = _Reader(file.parent, Places(str(file), lines_of(text)))
@@ -137,7 +139,9 @@ def read_configuration(
 def on_engine(
     configuration: Configuration, engine: EngineKind | None, workers: int | None = None
 ) -> Configuration:
-    """The same pipeline on another engine, for which the number of workers of the file says nothing; None leaves it where it is."""
+    """The same pipeline on another engine, for which the number of workers of the file says nothing; None
+    leaves it where it is.
+    """
     if workers is not None and (complaint := COUNT.complaint("workers", workers)):
         raise OptionError(complaint)
     if engine not in (None, configuration.engine):
@@ -193,7 +197,10 @@ class _Reader:
     def _checked(
         self, path: tuple[str | int, ...], given: Mapping[str, Any], keys: Mapping[str, Kind]
     ) -> Iterator[tuple[str, Any]]:
-        """The values that are what they must be. What stands under a misspelt key is judged as if the key were right."""
+        """The values that are what they must be.
+
+        What stands under a misspelt key is judged as if the key were right.
+        """
         for name, value in given.items():
             key = name
             if name in GONE and not path:

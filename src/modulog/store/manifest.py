@@ -200,10 +200,10 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 # ---- Which files of a changed relation stay
 
-# The first file of a relation is its base, with all facts; the other files are changes, the latest last. As in
-# a log-structured merge tree, a new change is merged with earlier ones that are not much larger than it. So
-# there are few files however many changes there have been, and each fact is written a logarithmic number of
-# times.
+# The first file of a relation is its base, with all facts; the other files are changes, the latest last. As
+# in a log-structured merge tree, a new change is merged with earlier ones that are not much larger than it.
+# So there are few files however many changes there have been, and each fact is written a logarithmic number
+# of times.
 
 SHARE = 2
 """The base is written anew when the changes have at least half as many rows."""

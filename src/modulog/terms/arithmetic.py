@@ -235,8 +235,8 @@ def encode_numbers(dictionary: Dictionary, numbers: Numbers) -> npt.NDArray[np.i
 
 # ---- Decimals that do not fit 64 bits
 
-# Sums of two decimals have 77 digits at most, products 76: both are exact. Quotients are cut off in such a way
-# that rounding them again, to fewer digits, gives what rounding once would give.
+# Sums of two decimals have 77 digits at most, products 76: both are exact. Quotients are cut off in such a
+# way that rounding them again, to fewer digits, gives what rounding once would give.
 _EXACT = Context(prec=80, rounding=ROUND_05UP)
 _ROUNDING = Context(prec=DECIMAL_DIGITS, rounding=ROUND_HALF_EVEN)
 _TENTH, _LAST_PLACE, _LIMIT = Decimal("0.1"), Decimal(f"1E-{DECIMAL_DIGITS}"), Decimal(f"1E{DECIMAL_DIGITS}")
@@ -287,7 +287,8 @@ def scale_decimals(integers: npt.NDArray[np.int64], scales: npt.NDArray[np.int64
 def combine_decimals(operator: str, left: Decimals, right: Decimals) -> tuple[Decimals, Mask]:
     """The results of `+`, `-`, `*` or `/`, and which of them fit 38 digits; no divisor is zero.
 
-    >>> combine_decimals("/", read_decimals(pa.array(["1.0", "1.0"])), read_decimals(pa.array(["8.0", "4.0"])))
+    >>> left, right = read_decimals(pa.array(["1.0", "1.0"])), read_decimals(pa.array(["8.0", "4.0"]))
+    >>> combine_decimals("/", left, right)
     (array([Decimal('0.125'), Decimal('0.25')], dtype=object), array([ True,  True]))
     """
     return round_decimals(_EXACT_OPERATORS[operator](left, right))

@@ -1,8 +1,8 @@
 """Comparing terms by value, as SPARQL does: single terms, and columns of ids.
 
-Atoms match identical terms; `=`, `!=`, `<`, `<=`, `>` and `>=` compare values: 1 and 1.0 are equal. A value has
-a *family*, and only terms of one family can be compared. Numbers and points in time have a number each that
-orders them, strings are ordered by code points, and the other families know only equality. Most pairs of
+Atoms match identical terms; `=`, `!=`, `<`, `<=`, `>` and `>=` compare values: 1 and 1.0 are equal. A value
+has a *family*, and only terms of one family can be compared. Numbers and points in time have a number each
+that orders them, strings are ordered by code points, and the other families know only equality. Most pairs of
 numbers or points in time are decided by their nearest doubles; exact values that share their nearest double
 are compared exactly. `docs/terms.md` has the rules.
 """
@@ -289,7 +289,9 @@ class Values:
         return signs
 
     def _order_distinct(self, pairs: Ids) -> Signs:
-        """The order of pairs of exact values, given as two rows of terms; most of them are integers and decimals."""
+        """The order of pairs of exact values, given as two rows of terms; most of them are integers and
+        decimals.
+        """
         kinds = self._arrays[2][pairs]
         plain = ((kinds == Kind.INTEGER) | (kinds == Kind.DECIMAL)).all(axis=0)
         signs = np.empty(pairs.shape[1], np.int8)
