@@ -43,7 +43,7 @@ LAYERS = [
     {"maintenance"},
     {"owl"},
     {"spark"},
-    {"engines.registry", "engines.local.backend", "engines.spark"},
+    {"engines.registry", "engines.dictionary_backend", "engines.local.backend", "engines.spark"},
     {"reasoner", "task"},
     {"pipeline"},
     {"__main__", "cli"},

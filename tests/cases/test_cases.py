@@ -20,10 +20,23 @@ from typing import Any
 
 import pytest
 
+from modulog.engines.registry import BACKENDS
 from modulog.errors import ModulogError
 from support.case_folders import ERRORS, FOLDERS, RESULTS, UPDATES, check, loaded, play
 from support.switches import COMPUTING, PAIRS, UPDATING, Options, few
+from support.toy_engine import make_toy
 from support.values import program_of
+
+TOY = {
+    "arithmetic",
+    "bill-of-materials",
+    "errata-e1",
+    "family",
+    "linear-closure-seeds",
+    "negation-three-strata",
+    "set-difference",
+}
+"""Folders that an engine of Python sets runs, too."""
 
 # Cases about empty predicates and products are warned about.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -41,6 +54,15 @@ def case(folder: Path, options: Options, quick: Iterable[Options]) -> Any:
 )
 def test_results(folder: Path, options: dict[str, str], engine: str) -> None:
     check(loaded(folder, options, engine), folder / "expected")
+
+
+@pytest.mark.parametrize("folder", [f for f in RESULTS if f.name in TOY], ids=lambda f: f.name)
+def test_an_engine_that_documents_describe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What docs/architecture.md says under "To add an engine" is enough for a whole reasoner."""
+    monkeypatch.setitem(BACKENDS, "toy", make_toy)
+    check(loaded(folder, {}, "toy"), folder / "expected")
+    if folder in UPDATES:
+        play(folder, {}, "toy")
 
 
 @pytest.mark.parametrize(

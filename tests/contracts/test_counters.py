@@ -40,6 +40,7 @@ def test_no_update_in_an_update(make_engine: Any) -> None:
         counters.begin()
 
 
+@pytest.mark.inside
 def test_bytes_for_each_number(make_engine: Any) -> None:
     """Nine bytes and a share of the bucket table while numbers fit into a byte; one less while all are one."""
     engine = make_engine()
@@ -54,6 +55,7 @@ def test_bytes_for_each_number(make_engine: Any) -> None:
     assert counters.memory().bytes <= 10 * 200_000 + 16
 
 
+@pytest.mark.inside
 def test_adjusting_one_costs_no_pass(make_engine: Any, make_table: Any) -> None:
     """A million numbers stay where they are when a thousand change one by one."""
     engine = make_engine()

@@ -66,16 +66,19 @@ def test_an_example(make_engine: Make, example: Any) -> None:
 # ---- Many rows
 
 
+@pytest.mark.inside
 @pytest.mark.parametrize(("arity", "ids"), [(1, 2**30), (2, 3_000), (2, 2**28), (3, 200), (5, 20)])
 def test_many_facts(make_engine: Make, arity: int, ids: int) -> None:
     contract.check_many_facts(make_engine, arity, ids)
 
 
+@pytest.mark.inside
 @pytest.mark.parametrize("ids", [700, 1_000_000])
 def test_a_large_join(make_engine: Make, ids: int) -> None:
     contract.check_a_large_join(make_engine, ids)
 
 
+@pytest.mark.inside
 def test_a_derived_relation_of_many_facts_joins_with_itself(make_engine: Any) -> None:
     """A relation that a bitmap kept free of duplicates is not sorted before somebody looks it up: not under a
     scan.
@@ -94,6 +97,7 @@ def test_a_derived_relation_of_many_facts_joins_with_itself(make_engine: Any) ->
     assert engine.count(p.SemiJoin(backwards, forwards, ("x", "y"))) == sum((y, x) in both for x, y in both)
 
 
+@pytest.mark.inside
 def test_one_row_with_many_matches(make_engine: Any) -> None:
     engine = make_engine(terms=600_000)
     star = loaded(engine, np.stack([np.zeros(500_000, np.int32), np.arange(500_000, dtype=np.int32)]))
@@ -102,6 +106,7 @@ def test_one_row_with_many_matches(make_engine: Any) -> None:
     assert max(map(len, tables)) <= 2**20, "bounded chunks"
 
 
+@pytest.mark.inside
 def test_a_product_comes_in_bounded_chunks(make_engine: Any) -> None:
     engine = make_engine(terms=2_000)
     line = loaded(engine, np.arange(2_000, dtype=np.int32)[np.newaxis])

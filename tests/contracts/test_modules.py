@@ -140,6 +140,7 @@ def check_rederive(
         assert steps & left == expected, "Definition 7"
 
 
+@pytest.mark.inside
 @pytest.mark.parametrize("kind", CLOSURES)
 def test_closures(make_engine: Make, kind: str) -> None:
     for seed in range(4 * ROUNDS):

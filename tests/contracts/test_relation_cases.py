@@ -136,6 +136,7 @@ def test_an_index_is_made_once(pair: Callable[..., Pair]) -> None:
         assert p.relation.unsorted(bound, "old") == 0, bound
 
 
+@pytest.mark.inside
 def test_memory_per_binary_fact(make_engine: Any, make_table: Any) -> None:
     """At most 12 bytes where one order is enough, 20 with a second one."""
     engine = make_engine()

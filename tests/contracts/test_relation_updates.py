@@ -205,6 +205,7 @@ def test_the_second_round_of_an_update_removes_duplicates_by_a_bitmap(
     assert relation.size("all") == 100
 
 
+@pytest.mark.inside
 def test_a_fact_that_leaves_and_returns_leaves_nothing_behind(make_engine: Any) -> None:
     """A hundred updates that delete and add again cost no memory once they are done."""
     engine = make_engine()
@@ -231,6 +232,7 @@ def test_a_fact_that_leaves_and_returns_leaves_nothing_behind(make_engine: Any) 
     assert relation.memory().bytes == held
 
 
+@pytest.mark.inside
 def test_an_update_of_one_fact_reads_few(make_engine: Any, make_table: Any) -> None:
     """Reading every version of a large relation with a small change makes nothing of its size."""
     engine = make_engine()

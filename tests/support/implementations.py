@@ -11,6 +11,7 @@ from modulog.engines.local.engine import LocalEngine
 from modulog.engines.schemes import PLAIN
 from modulog.kernels.threads import Threads
 from support.amounts import LONG
+from support.toy_engine import ToyEngine
 
 
 class Numbers:
@@ -41,7 +42,7 @@ class Numbers:
 THREADS = {n: Threads(n, least=4, piece=16) for n in ((2, 3) if LONG else (2,))}
 """Threads between which everything is divided that has eight entries."""
 
-IMPLEMENTATIONS = [("local", PLAIN), *((f"local on {n} threads", PLAIN) for n in THREADS)]
+IMPLEMENTATIONS = [("local", PLAIN), *((f"local on {n} threads", PLAIN) for n in THREADS), ("toy", PLAIN)]
 """Every engine with every storage scheme that can hold any facts."""
 
 
@@ -49,6 +50,8 @@ def engine_by_name(name: str, terms: int = Numbers.TERMS) -> Engine:
     """A new engine over terms that are numbers."""
     if name == "local":
         return LocalEngine(Numbers(terms))
+    if name == "toy":
+        return ToyEngine(Numbers(terms))
     return {f"local on {n} threads": LocalEngine(Numbers(terms), threads) for n, threads in THREADS.items()}[
         name
     ]

@@ -89,7 +89,7 @@ class Levels:
         level[members[0]] = 0
         head, tail = 0, 1
         while head < tail:
-            head, tail = kernels.set_levels(*graph.arrays, component, level, queue, head, tail, STEPS)
+            head, tail = kernels.set_levels(graph.arrays, component, level, queue, head, tail, STEPS)
         return bool(tail == len(members))
 
     @property

@@ -14,7 +14,7 @@ from modulog.closures.pair_sets import CHUNK, Pairs, are_few
 from modulog.closures.reachable_sets import Rows
 from modulog.closures.shared_lists import Lists, among, distinct
 from modulog.kernels import expand_rows, list_closure
-from modulog.kernels.types import Columns, Integers, Mask
+from modulog.kernels.types import Columns, Integers, ListArrays, Mask
 
 FEW_ROWS, SOME_ROWS = 64, 512
 """Up to the first, rows are read as they are kept, or searched; up to the second, bits are the fastest way."""
@@ -169,16 +169,15 @@ class State(Pairs):
         """Pairs found by searches from the first components, in pieces; with each, how many components are done."""
         graph = rows.graph
         keys = components if len(groups) == graph.size else np.arange(len(components), dtype=np.int32)
+        sources = ListArrays(groups.first[keys], groups.last[keys], groups.pool.numbers)
+        sons, members = rows.adjacency.arrays, graph.members.arrays
+        listing = list_closure.Listing(components, sources, sons, graph.loops, members, self.nodes.ids)
         stamps, stack = np.full(graph.size, -1, np.int32), np.empty(graph.size + 1, np.int32)
         spent, at, calls, more = np.zeros(2, np.int64), 0, 0, True
         while more and at < len(components):
             calls += 1  # marks are other ones than those of a search that was broken off
             result = np.empty((2, min(limit, len(self.nodes.ids) ** 2)), np.int32)
-            came, written = list_closure.list_pairs(
-                components, at, groups.first[keys], groups.last[keys], groups.pool.numbers,
-                *rows.adjacency.arrays, graph.loops, *graph.members.arrays, self.nodes.ids,
-                stamps, calls, stack, spent, result,
-            )  # fmt: skip
+            came, written = list_closure.list_pairs(listing, at, stamps, calls, stack, spent, result)
             more, at = came > at and list_closure.pays(came, spent[0], spent[1]), came
             if written:
                 yield result[:, :written].copy(), at
@@ -282,6 +281,6 @@ def multiplied(
     """Pairs of ids, each member of a group with each node of its row, at most `limit` at a time."""
     cursor = np.zeros(3, np.int64)
     while cursor[0] < len(groups):
-        piece = expand_rows.multiply(*members.arrays, groups, nodes, ends, ids, cursor, limit)
+        piece = expand_rows.multiply(members.arrays, groups, nodes, ends, ids, cursor, limit)
         if piece.shape[1]:
             yield piece

@@ -110,7 +110,7 @@ def sons_of(
     """The sons of chosen components, one list after the other; where each starts; which of them reach themselves."""
     seen = np.full(len(members), -1, np.int32)
     starts, sons, loops = graph_algorithms.condense_some(
-        chosen, *edges.out.arrays, component, *members.arrays, seen
+        chosen, edges.out.arrays, component, members.arrays, seen
     )
     if reflexive:
         alive = members.first[chosen] < members.last[chosen]
@@ -145,6 +145,6 @@ def strong_components(graph: Lists, group: Columns, roots: Columns, component: C
     work = np.empty((5, len(graph)), np.int32)
     work[0] = 0
     state = np.array([0, 0, 0, 0, first], np.int64)
-    while not kernels.tarjan(*graph.arrays, group, roots, state, work, component, STEPS):
+    while not kernels.tarjan(graph.arrays, group, roots, state, work, component, STEPS):
         pass
     return int(state[kernels.FOUND])

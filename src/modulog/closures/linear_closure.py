@@ -79,7 +79,7 @@ class Seeded(Pairs):
         everywhere, head, tail = np.zeros(state.n, np.int32), 0, len(sources)
         while head < tail:
             head, tail = kernels.set_levels(
-                *state.edges.out.arrays, everywhere, level, queue, head, tail, STEPS
+                state.edges.out.arrays, everywhere, level, queue, head, tail, STEPS
             )
         return ids[queue[len(sources) : tail]]
 

@@ -53,6 +53,11 @@ class Scratch:
         self.buffer = np.empty((3, nodes + 64), np.int64)
         self._mark = 0
 
+    @property
+    def arrays(self) -> kernels.Scratch:
+        """What kernels take."""
+        return kernels.Scratch(self.stamps, self.stack, self.buffer)
+
     def marks(self, count: int) -> int:
         """A mark such that it and the following ones have not been used."""
         if self._mark + count >= 2**31 - 1:
@@ -169,12 +174,21 @@ class Rows:
         limit, allowed = arena.used + self._limit() - self._kept, self._effort_allowed()
         if limit > len(arena.numbers):
             arena.make_room(max(limit, 3 * self._limit()))
+        counting = kernels.Counting(
+            order,
+            due,
+            changed,
+            self._fathers.arrays,
+            graph.members.arrays,
+            self._weights,
+            before,
+            self._debts,
+        )
+        rows = self._arrays()
         while state[kernels.POSITION] < len(order):
             kernels.count_rows(
-                order, due, changed, *self.adjacency.arrays, *self._fathers.arrays, graph.loops, *graph.blocks.arrays, hub.side, hub.component,
-                graph.members.first, graph.members.last, self._weights, before, self._row_at, self._row_length, self._debts,
-                arena.numbers, limit, scratch.stamps, scratch.stack, scratch.buffer, state, min(STEPS, allowed + 64),
-            )  # fmt: skip
+                counting, rows, hub.component, limit, scratch.arrays, state, min(STEPS, allowed + 64)
+            )
             arena.used = int(state[kernels.USED])
             if state[kernels.SPENT] > allowed:
                 return False
@@ -205,35 +219,34 @@ class Rows:
 
     def _count_bits(self, order: Columns) -> None:
         assert self._weights is not None
-        graph, size = self.graph, self.graph.size
+        size = self.graph.size
         words = (size + 63) // 64
         self._weights[order] = 0
         if self._scheme == "bits":
             self._bits = np.zeros((size, words), np.uint64)
             self._fill_bits(self._bits, order)
             return
-        first, last = graph.members.first, graph.members.last
-        single = bitrows.single_bits(first, last, words + bitrows.BLOCK)
+        bit_graph = self._bit_graph(words + bitrows.BLOCK)
         block = np.zeros((size, bitrows.BLOCK), np.uint64)
         step = max(64, STEPS // max(1, self.adjacency.count // max(1, size)))
         for least in range(0, size, 64 * bitrows.BLOCK):
             for at in range(0, len(order), step):
-                bitrows.count_block(
-                    order, at, min(len(order), at + step), *self.adjacency.arrays, graph.loops, first, last, single, least,
-                    block, self._weights,
-                )  # fmt: skip
+                end = min(len(order), at + step)
+                bitrows.count_block(order, at, end, bit_graph, least, block, self._weights)
 
     def _fill_bits(self, bits: bitrows.Bits, order: Columns) -> None:
         assert self._weights is not None
         graph, words = self.graph, bits.shape[1]
-        first, last = graph.members.first, graph.members.last
-        single = bitrows.single_bits(first, last, words)
+        bit_graph = self._bit_graph(words)
         step = max(64, (STEPS << 2) // (words * (1 + self.adjacency.count // max(1, graph.size)) + 1))
         for at in range(0, len(order), step):
-            bitrows.fill_rows(
-                order, at, min(len(order), at + step), *self.adjacency.arrays, graph.loops, first, last, single, bits,
-                self._weights,
-            )  # fmt: skip
+            bitrows.fill_rows(order, at, min(len(order), at + step), bit_graph, bits, self._weights)
+
+    def _bit_graph(self, words: int) -> bitrows.BitGraph:
+        """The condensed graph as kernels of bits take it; `words` is for components of one node."""
+        graph = self.graph
+        single = bitrows.single_bits(graph.members.first, graph.members.last, words)
+        return bitrows.BitGraph(self.adjacency.arrays, graph.members.arrays, graph.loops, single)
 
     # ---- following a change ------------------------------------------------------------------------------------------
 
@@ -306,6 +319,12 @@ class Rows:
 
     # ---- reading -----------------------------------------------------------------------------------------------------
 
+    def _arrays(self) -> kernels.Rows:
+        """What searches read."""
+        graph, side = self.graph, self._hub.side
+        sons, blocks, arena = self.adjacency.arrays, graph.blocks.arrays, self._arena.numbers
+        return kernels.Rows(sons, graph.loops, blocks, side, self._row_at, self._row_length, arena)
+
     def _search_arrays(self) -> Scratch:
         if self._scratch is None:
             self._scratch = Scratch(self.graph.size, len(self.graph.nodes))
@@ -333,13 +352,10 @@ class Rows:
     def _read(self, part: Columns, at: int, out: Columns, ends: Integers) -> tuple[int, int]:
         graph = self.graph
         if self._bits is not None and self._weights is not None:
-            return bitrows.read_bits(part, at, *graph.members.arrays, self._bits, self._weights, out, ends)
+            return bitrows.read_bits(part, at, graph.members.arrays, self._bits, self._weights, out, ends)
         scratch, hub = self._search_arrays(), self._hub
-        return kernels.read_rows(
-            part, at, graph.nodes, hub.inside, hub.left, hub.reached, out, ends, *self.adjacency.arrays, graph.loops, *graph.blocks.arrays,
-            hub.side, self._row_at, self._row_length, self._arena.numbers, scratch.stamps, scratch.marks(len(part)), scratch.stack,
-            scratch.buffer, STEPS,
-        )  # fmt: skip
+        page, mark = kernels.Page(graph.nodes, out, ends), scratch.marks(len(part))
+        return kernels.read_rows(part, at, self._arrays(), _left_out(hub), scratch.arrays, mark, page, STEPS)
 
     def contains(self, sources: Columns, sons: Columns) -> Mask:
         """Whether each component reaches the other beside it."""
@@ -370,13 +386,11 @@ class Rows:
     def _searched(self, sources: Columns, sons: Columns) -> Mask:
         """The same for sources in order, by searches."""
         found = np.zeros(len(sources), np.bool_)
-        graph, hub, scratch, at = self.graph, self._hub, self._search_arrays(), 0
+        questions, scratch, at = kernels.Questions(sources, sons, found), self._search_arrays(), 0
+        rows, hub = self._arrays(), _left_out(self._hub)
         while at < len(sources):
-            at = kernels.in_rows(
-                sources, sons, at, found, hub.left, hub.reached, *self.adjacency.arrays, graph.loops, *graph.blocks.arrays,
-                hub.side, self._row_at, self._row_length, self._arena.numbers, scratch.stamps,
-                scratch.marks(len(sources)), scratch.stack, scratch.buffer, STEPS,
-            )  # fmt: skip
+            mark = scratch.marks(len(sources))
+            at = kernels.in_rows(questions, at, rows, hub, scratch.arrays, mark, STEPS)
         self._scratch = None
         return found
 
@@ -407,3 +421,8 @@ class Rows:
         if self._scratch is not None:
             arrays += [self._scratch.stamps, self._scratch.stack, self._scratch.buffer]
         return self._arena.bytes + sum(int(array.nbytes) for array in arrays)
+
+
+def _left_out(hub: hubs.Hub) -> kernels.Hub:
+    """What rows above a hub leave out, as kernels take it."""
+    return kernels.Hub(hub.inside, hub.left, hub.reached)

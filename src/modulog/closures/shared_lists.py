@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modulog.kernels import adjacency as kernels
 from modulog.kernels import graph_algorithms
-from modulog.kernels.types import Columns, Integers, Mask
+from modulog.kernels.types import Columns, Integers, ListArrays, Mask
 
 SPARE = 4096
 """So many numbers of lists that were replaced are always allowed to stay in a pool."""
@@ -91,9 +91,9 @@ class Lists:
         return len(self.first)
 
     @property
-    def arrays(self) -> tuple[Columns, Columns, NDArray[Any]]:
-        """What kernels take: first, last, numbers."""
-        return self.first, self.last, self.pool.numbers
+    def arrays(self) -> ListArrays:
+        """What kernels take."""
+        return ListArrays(self.first, self.last, self.pool.numbers)
 
     def lengths(self) -> Columns:
         """How long each list is."""

@@ -7,14 +7,32 @@ from contextlib import AbstractContextManager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from modulog.engines.backend import Backend
-from modulog.engines.options import EngineName, SparkOptions
+from modulog.engines.options import SparkOptions
 from modulog.errors import EngineUnavailable, OptionError
 from modulog.formats.fact_file import FactFile
 
-ENGINES = get_args(EngineName)
+
+def _local(spark: SparkOptions | None, workers: int | None) -> Backend:
+    from modulog.engines.local.backend import LocalBackend
+
+    return LocalBackend(workers)
+
+
+def _spark(spark: SparkOptions | None, workers: int | None) -> Backend:
+    need_pyspark()
+    from modulog.engines.spark.backend import SparkBackend
+
+    return SparkBackend(spark or SparkOptions())
+
+
+BACKENDS: dict[str, Callable[[SparkOptions | None, int | None], Backend]] = {
+    "local": _local,
+    "spark": _spark,
+}
+"""What makes the backend of each engine, from options of Spark and a number of threads."""
 
 
 def make_backend(
@@ -29,20 +47,15 @@ def make_backend(
     Traceback (most recent call last):
     modulog.errors.EngineUnavailable: there is no engine "abacus"; choose one of: auto, local, spark
     """
-    if engine not in ENGINES:
-        raise EngineUnavailable(f'there is no engine "{engine}"; choose one of: {", ".join(ENGINES)}')
+    if engine == "auto":
+        engine = "local" if spark is None else "spark"
+    if engine not in BACKENDS:
+        raise EngineUnavailable(f'there is no engine "{engine}"; choose one of: auto, {", ".join(BACKENDS)}')
     check_workers(workers)
-    if engine == "local" and spark is not None:
+    if engine != "spark" and spark is not None:
         hint = 'leave it out, or take engine="spark"'
-        raise OptionError(f"`spark` is an option of the Spark engine, and the engine is local: {hint}")
-    if engine == "local" or (engine == "auto" and spark is None):
-        from modulog.engines.local.backend import LocalBackend
-
-        return LocalBackend(workers)
-    need_pyspark()
-    from modulog.engines.spark.backend import SparkBackend
-
-    return SparkBackend(spark or SparkOptions())
+        raise OptionError(f"`spark` is an option of the Spark engine, and the engine is {engine}: {hint}")
+    return BACKENDS[engine](spark, workers)
 
 
 def check_workers(workers: object) -> None:

@@ -9,15 +9,13 @@ state, `gone` and `come` empty.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
-from modulog.engines.schemes import Scheme
+from modulog.engines.schemes import PLAIN, Scheme
 from modulog.engines.table import Table
-
-if TYPE_CHECKING:
-    pass
 
 Version = Literal["old", "delta", "all", "before", "after", "kept", "either", "gone", "come"]
 ModuleId = int
@@ -49,88 +47,122 @@ class Memory:
 
 
 class Relation(Protocol):
-    """One predicate, whatever keeps its facts. `by_source` asks that Δ be kept apart by module, for reads with `except_from`.
+    """One predicate, whatever keeps its facts.
 
-    `intersects` says that its facts can be read in sorted order, for `Multiway`.
+    An engine derives its relations from this class and writes the functions without a body; the others have answers
+    that are right for a list of facts.
     """
 
     name: str
     arity: int
-    by_source: bool
-    intersects: bool
+
+    by_source: bool = False
+    """Set by a module that asks that Δ be kept apart by module, for reads with `except_from`."""
+
+    intersects: bool = False
+    """Whether the facts can be read in sorted order, for `Multiway`."""
+
+    # ---- How facts are kept
 
     @property
     def closing(self) -> Closing | None:
         """The relation itself, if it can close what it is given."""
+        return None
 
     @property
     def viewing(self) -> Viewing | None:
         """The relation itself, if it can show the facts of others."""
+        return None
 
     @property
     def listed(self) -> bool:
         """Whether the facts are listed, rather than represented by fewer ones."""
+        return True
 
     @property
     def takes_facts(self) -> bool:
         """Whether facts are handed in one by one, rather than following from others that it knows."""
+        return True
 
     @property
     def scheme(self) -> Scheme:
         """How the facts are kept now: plain, or a decided scheme."""
+        return PLAIN
 
     @property
     def storage(self) -> str:
         """How the facts are kept and why, for people; empty where that needs no words."""
+        return ""
+
+    @abstractmethod
+    def memory(self) -> Memory:
+        """What the facts cost."""
+
+    # ---- Questions
+
+    @abstractmethod
+    def size(self, version: Version) -> int:
+        """How many facts there are; a guess above zero while their evaluation has been put off."""
 
     def has(self, version: Version) -> bool:
         """Whether there is any fact; cheaper than `size`."""
+        return self.size(version) > 0
 
     def guess(self, version: Version) -> int:
         """As `size`, but perhaps too many, where counting would mean reading."""
+        return self.size(version)
 
+    @abstractmethod
     def estimate(self, version: Version) -> Estimate:
         """Sizes for the planner, without reading data."""
 
     def unsorted(self, bound: tuple[int, ...], version: Version) -> int:
-        """How many facts must be sorted before they can be looked up by the bound arguments; 0 where an index exists."""
+        """How many facts must be sorted before they are looked up by the bound arguments; 0 where an index exists."""
+        return 0
 
+    @abstractmethod
     def contains(self, rows: Table, version: Version) -> Table:
         """Those of the rows that are facts."""
 
-    def size(self, version: Version) -> int:
-        """How many facts there are; a guess above zero while their evaluation has been put off."""
+    # ---- The three beats of a round
 
+    @abstractmethod
     def schedule(self, rows: Table, source: ModuleId) -> None:
         """Hand in derived or explicit facts for the next `derive`; they may repeat what is there."""
 
+    @abstractmethod
     def derive(self, leaving: bool = False) -> int:
         """delta := what was scheduled, minus what is there; returns its size.
 
-        Inside an update, `leaving` makes it those of the scheduled facts that are there, and `merge` takes them away. Facts leave
-        before facts come: after a round without `leaving`, `rest` must end the fixpoint before anything is scheduled to leave.
+        Inside an update, `leaving` makes it those of the scheduled facts that are there, and `merge` takes them away.
+        Facts leave before facts come: after a round without `leaving`, `rest` must end the fixpoint before anything
+        is scheduled to leave.
         """
 
+    @abstractmethod
     def merge(self) -> None:
         """delta joins old, and inside an update A; if it is leaving, its facts of I join D, and those of A leave A."""
 
+    @abstractmethod
     def spare(self, rows: Table) -> None:
         """While facts are leaving: those of the rows that are in delta leave it again, and stay facts."""
 
     def rest(self) -> None:
         """The fixpoint is over: give up what only its rounds need."""
 
+    # ---- Updates
+
+    @abstractmethod
     def begin(self) -> None:
         """before := the current state."""
 
+    @abstractmethod
     def commit(self) -> None:
         """The current state becomes `before` for good."""
 
+    @abstractmethod
     def rollback(self) -> None:
-        """Back to `before`."""
-
-    def memory(self) -> Memory:
-        """What the facts cost."""
+        """Back to `before`; what waits is forgotten."""
 
 
 class Closing(Relation, Protocol):

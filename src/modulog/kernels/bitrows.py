@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from modulog.kernels.compiled import kernel
-from modulog.kernels.types import Columns, Integers, Mask
+from modulog.kernels.types import Columns, Integers, ListArrays, Mask
 
 BLOCK = 8
 """Words of bits that `count_block` handles at a time."""
 
 Bits = NDArray[np.uint64]
+
+
+class BitGraph(NamedTuple):
+    """A condensed graph: the sons and the nodes of each component, which reach themselves, which have one node."""
+
+    sons: ListArrays
+    members: ListArrays
+    loops: Mask
+    single: Bits
 
 
 @kernel
@@ -51,17 +62,14 @@ def fill_rows(
     order: Columns,
     position: int,
     end: int,
-    first: Columns,
-    last: Columns,
-    targets: Columns,
-    loops: Mask,
-    member_first: Columns,
-    member_last: Columns,
-    single: Bits,
+    graph: BitGraph,
     bits: Bits,
     counts: Columns,
 ) -> None:
     """The rows and their weights of components in an order with sons before fathers."""
+    first, last, targets = graph.sons
+    member_first, member_last, _ = graph.members
+    loops, single = graph.loops, graph.single
     words = bits.shape[1]
     for i in range(position, end):
         s = order[i]
@@ -90,18 +98,15 @@ def count_block(
     order: Columns,
     position: int,
     end: int,
-    first: Columns,
-    last: Columns,
-    targets: Columns,
-    loops: Mask,
-    member_first: Columns,
-    member_last: Columns,
-    single: Bits,
+    graph: BitGraph,
     least: int,
     bits: Bits,
     counts: Columns,
 ) -> None:
     """Add the weight of what each component reaches among the 512 numbers from `least` on."""
+    first, last, targets = graph.sons
+    member_first, member_last, _ = graph.members
+    loops, single = graph.loops, graph.single
     for i in range(position, end):
         s = int(order[i])
         row = bits[s]
@@ -126,15 +131,14 @@ def count_block(
 def read_bits(
     components: Columns,
     at: int,
-    member_first: Columns,
-    member_last: Columns,
-    members: Columns,
+    lists: ListArrays,
     bits: Bits,
     counts: Columns,
     out: Columns,
     ends: Integers,
 ) -> tuple[int, int]:
     """Write the nodes in the rows of components[at], … and where each row ends; how far it came, and the room the next row needs, or 0."""
+    member_first, member_last, members = lists
     filled = ends[at - 1] if at > 0 else 0
     while at < len(components):
         s = components[at]

@@ -96,8 +96,9 @@ def _widened(kind: Any) -> Any:
 
 
 def _entries(args: tuple[Any, ...]) -> int:
-    """How many entries the arrays of a call have; those in tuples are not counted."""
-    return sum(arg.size for arg in args if isinstance(arg, np.ndarray))
+    """How many entries the arrays of a call have, those in tuples as well."""
+    arrays = (arg.size for arg in args if isinstance(arg, np.ndarray))
+    return sum(arrays) + sum(_entries(arg) for arg in args if isinstance(arg, tuple))
 
 
 def _is_cached(made: NewKernel) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from modulog.kernels.compiled import kernel
-from modulog.kernels.types import Columns, Integers
+from modulog.kernels.types import Columns, Integers, ListArrays
 
 
 @kernel
@@ -36,9 +36,7 @@ def subtract_rows(
 
 @kernel
 def multiply(
-    first: Columns,
-    last: Columns,
-    members: Columns,
+    lists: ListArrays,
     groups: Columns,
     nodes: Columns,
     ends: Integers,
@@ -48,10 +46,11 @@ def multiply(
 ) -> Columns:
     """Up to `limit` pairs of ids: each member of group `groups[r]` with each node of row r.
 
-    Group g has the nodes `members[first[g]:last[g]]`, and `ids` has the id of each node. `cursor` says where
+    Group g has the nodes of list g, and `ids` has the id of each node. `cursor` says where
     to start (row, member of the group, place in the row) and is moved to where the next call goes on. O(pairs
     + rows passed).
     """
+    first, last, members = lists
     total = 0
     for r in range(cursor[0], len(groups)):
         g = groups[r]

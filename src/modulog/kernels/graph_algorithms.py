@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from modulog.kernels.compiled import kernel
-from modulog.kernels.types import Columns, Integers, Mask
+from modulog.kernels.types import Columns, Integers, ListArrays, Mask
 
 FIBONACCI = 2654435769
 """2^32 divided by the golden ratio: multiplying by it spreads ids that follow each other."""
@@ -141,20 +141,14 @@ def spread(
 
 @kernel
 def condense_some(
-    chosen: Columns,
-    first: Columns,
-    last: Columns,
-    targets: Columns,
-    component: Columns,
-    member_first: Columns,
-    member_last: Columns,
-    members: Columns,
-    seen: Columns,
+    chosen: Columns, edges: ListArrays, component: Columns, groups: ListArrays, seen: Columns
 ) -> tuple[Columns, Columns, Mask]:
-    """As `condense`, for the chosen components only: starts, targets, and which of them have a cycle.
+    """The lists of chosen components by the edges of their nodes: starts, targets, and which have a cycle.
 
-    `seen` has -1 for each component. O(edges of the chosen components).
+    `groups` has the nodes of each component, `seen` -1 for each component. O(edges of the chosen components).
     """
+    first, last, targets = edges
+    member_first, member_last, members = groups
     room = 0
     for k in range(len(chosen)):
         for i in range(member_first[chosen[k]], member_last[chosen[k]]):

@@ -5,7 +5,10 @@ A cursor (row, offset) says where the previous piece ended, so that even one row
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from modulog.kernels.compiled import kernel
 from modulog.kernels.types import Columns, Integers, Mask, Words
@@ -60,15 +63,26 @@ def gather(
     return result
 
 
+class Block(NamedTuple):
+    """Rows to be joined and projected to a pair of arguments.
+
+    Row i of the columns matches the facts lows[i] to highs[i] of the words; sources[h] says where argument h comes
+    from: a left column c as c, argument a of the fact as -1 - a. Bit (a - box[0]) * box[2] + (b - box[1]) of
+    `bits` tells whether (a, b) has been seen.
+    """
+
+    columns: Columns
+    lows: Columns
+    highs: Columns
+    words: Words
+    sources: Integers
+    bits: NDArray[np.uint64]
+    box: Integers
+
+
 @kernel
 def join_into_bitmap(
-    columns: Columns,
-    lows: Columns,
-    highs: Columns,
-    words: Words,
-    sources: Integers,
-    bits: np.ndarray,
-    box: Integers,
+    block: Block,
     buffer: Integers,
     row: int,
     offset: int,
@@ -76,9 +90,9 @@ def join_into_bitmap(
 ) -> tuple[int, int, int, int]:
     """Join, project to a pair of arguments and keep what is new in the bitmap, all in one pass.
 
-    sources[h] says where argument h comes from: a left column c as c, argument a of the fact as -1 - a. New facts are packed into the
-    buffer. Ends when the buffer is full or the budget of pairs is spent; returns how many facts, how many pairs, and the cursor.
+    New facts are packed into the buffer. Ends when the buffer is full or the budget of pairs is spent; returns how many facts, how many pairs, and the cursor.
     """
+    columns, lows, highs, words, sources, bits, box = block
     low0, low1, width = box[0], box[1], box[2]
     fact0, fact1 = -1 - sources[0], -1 - sources[1]
     o, seen = 0, 0
@@ -162,13 +176,7 @@ def shards(
 
 @kernel
 def join_rows(
-    columns: Columns,
-    lows: Columns,
-    highs: Columns,
-    words: Words,
-    sources: Integers,
-    bits: np.ndarray,
-    box: Integers,
+    block: Block,
     rows: Columns,
     first: int,
     last: int,
@@ -176,6 +184,7 @@ def join_rows(
     at: int,
 ) -> int:
     """As `join_into_bitmap`, for rows[first:last], into the buffer from a place on, where there is room for all matches; returns where it stopped."""
+    columns, lows, highs, words, sources, bits, box = block
     low0, low1, width = box[0], box[1], box[2]
     fact0, fact1 = -1 - sources[0], -1 - sources[1]
     o = at

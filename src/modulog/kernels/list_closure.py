@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from modulog.kernels.compiled import kernel
-from modulog.kernels.types import Columns, Integers, Mask
+from modulog.kernels.types import Columns, Integers, ListArrays, Mask
 
 FREE = 1 << 10
 """Edges that searches may pass, and pairs that they may write, whatever they find;"""
@@ -21,21 +23,21 @@ def pays(done: int, spent: int, written: int) -> bool:
     return spent <= FREE + PER_PAIR * written and written <= FREE + PER_GROUP * done
 
 
+class Listing(NamedTuple):
+    """What is listed: the component where group g begins and its nodes; a condensed graph; the id of each node."""
+
+    components: Columns
+    groups: ListArrays
+    sons: ListArrays
+    loops: Mask
+    members: ListArrays
+    ids: Columns
+
+
 @kernel
 def list_pairs(
-    components: Columns,
+    listing: Listing,
     at: int,
-    group_first: Columns,
-    group_last: Columns,
-    group: Columns,
-    first: Columns,
-    last: Columns,
-    targets: Columns,
-    loops: Mask,
-    member_first: Columns,
-    member_last: Columns,
-    members: Columns,
-    ids: Columns,
     stamps: Columns,
     mark: int,
     stack: Columns,
@@ -48,6 +50,10 @@ def list_pairs(
     fit into the result, and once more edges were passed than is allowed; `spent` has the edges passed and the
     pairs written so far. Returns where it stopped, and how many pairs there are.
     """
+    components, groups, sons, loops, lists, ids = listing
+    group_first, group_last, group = groups
+    first, last, targets = sons
+    member_first, member_last, members = lists
     written, g = 0, at
     while g < len(components) and pays(g, spent[0], spent[1] + written):
         c, size, began = components[g], 0, written

@@ -8,10 +8,12 @@ A hub and the *side* of each component are what `sides` says.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from modulog.kernels.compiled import kernel
 from modulog.kernels.giant_component_rows import ABOVE, BESIDE, INSIDE, Bits, Sides, append_left, side_of
 from modulog.kernels.intervals import covers, tidy, unite, weight_of, write_nodes
-from modulog.kernels.types import Columns, Integers, Mask
+from modulog.kernels.types import Columns, Integers, ListArrays, Mask
 
 EFFORT = 12
 """A row is kept if the search for it went over so many edges, and one more for each 16 intervals it has."""
@@ -26,30 +28,77 @@ POSITION, USED, MARK, SPENT = 0, 1, 2, 3
 """The entries of the state of a count: position in the order, intervals in the arena, the last mark, effort spent."""
 
 
+class Rows(NamedTuple):
+    """A condensed graph, the side of each component, and where kept rows lie in the arena."""
+
+    sons: ListArrays
+    loops: Mask
+    blocks: ListArrays
+    side: Sides
+    row_at: Columns
+    row_length: Columns
+    arena: Integers
+
+
+class Scratch(NamedTuple):
+    """What a search overwrites: the last mark of each component, a stack of them, three rows of intervals."""
+
+    stamps: Columns
+    stack: Columns
+    buffer: Integers
+
+
+class Counting(NamedTuple):
+    """What a count reads and writes for each component of an order with sons before fathers.
+
+    `counts` and `debts` are written; `before` has the weights that each had, alone and with itself.
+    """
+
+    order: Columns
+    due: Sides
+    changed: Mask
+    fathers: ListArrays
+    members: ListArrays
+    counts: Columns
+    before: Integers
+    debts: Columns
+
+
+class Hub(NamedTuple):
+    """What rows above a hub leave out: the intervals inside, and what left the inside, with the bits that say who reaches it."""
+
+    inside: Integers
+    left: Columns
+    reached: Bits
+
+
+class Page(NamedTuple):
+    """Rows that have been read: the node at each position; the nodes of the rows, and where each row ends."""
+
+    nodes: Columns
+    out: Columns
+    ends: Integers
+
+
+class Questions(NamedTuple):
+    """Pairs of components, by source, and whether the first reaches the second."""
+
+    sources: Columns
+    sons: Columns
+    result: Mask
+
+
 @kernel
-def search_row(
-    s: int,
-    first: Columns,
-    last: Columns,
-    targets: Columns,
-    loops: Mask,
-    block_first: Columns,
-    block_last: Columns,
-    blocks: Integers,
-    side: Sides,
-    row_at: Columns,
-    row_length: Columns,
-    arena: Integers,
-    stamps: Columns,
-    mark: int,
-    stack: Columns,
-    buffer: Integers,
-) -> tuple[int, int, int]:
+def search_row(s: int, rows: Rows, scratch: Scratch, mark: int) -> tuple[int, int, int]:
     """Write the row of component s into the first row of the buffer; returns its length, the edges walked, the intervals merged.
 
     The buffer has three rows, each with room for an interval a node. Rows are closed under reachability: what lies in a row
     already united need not be searched. Above the hub, rows of what is beside it hold something inside: they are searched anew.
     """
+    first, last, targets = rows.sons
+    block_first, block_last, blocks = rows.blocks
+    loops, side, row_at, row_length, arena = rows.loops, rows.side, rows.row_at, rows.row_length, rows.arena
+    stamps, stack, buffer = scratch
     if row_at[s] >= 0:
         length = int(row_length[s])
         for i in range(length):
@@ -104,35 +153,7 @@ def follows(c: int, d: int, block_first: Columns, block_last: Columns, blocks: I
 
 @kernel
 def count_rows(
-    order: Columns,
-    due: Sides,
-    changed: Mask,
-    first: Columns,
-    last: Columns,
-    targets: Columns,
-    father_first: Columns,
-    father_last: Columns,
-    fathers: Columns,
-    loops: Mask,
-    block_first: Columns,
-    block_last: Columns,
-    blocks: Integers,
-    side: Sides,
-    hub: int,
-    member_first: Columns,
-    member_last: Columns,
-    counts: Columns,
-    before: Integers,
-    row_at: Columns,
-    row_length: Columns,
-    debts: Columns,
-    arena: Integers,
-    limit: int,
-    stamps: Columns,
-    stack: Columns,
-    buffer: Integers,
-    state: Integers,
-    budget: int,
+    counting: Counting, rows: Rows, hub: int, limit: int, scratch: Scratch, state: Integers, budget: int
 ) -> None:
     """The weights of rows, for components in an order with sons before fathers, and the rows worth keeping.
 
@@ -140,9 +161,16 @@ def count_rows(
     itself, is not that of before[0] and before[1]. A debt is how many edges a search from a component whose row is not kept goes over. At most
     `limit` intervals of the arena are used. Ends after `budget` effort.
     """
-    while state[0] < len(order) and budget > 0:
-        s = int(order[state[0]])
-        state[0] += 1
+    order, due, changed, father_lists, member_lists, counts, before, debts = counting
+    father_first, father_last, fathers = father_lists
+    member_first, member_last, _ = member_lists
+    first, last, targets = rows.sons
+    block_first, block_last, blocks = rows.blocks
+    loops, side, row_at, row_length, arena = rows.loops, rows.side, rows.row_at, rows.row_length, rows.arena
+    buffer = scratch.buffer
+    while state[POSITION] < len(order) and budget > 0:
+        s = int(order[state[POSITION]])
+        state[POSITION] += 1
         budget -= 1
         if due[s] == 0:
             continue
@@ -167,35 +195,18 @@ def count_rows(
                 count += int(member_last[c] - member_first[c])
         if searched:
             row_at[s] = -1
-            state[2] += 1
-            length, debt, merged = search_row(
-                s,
-                first,
-                last,
-                targets,
-                loops,
-                block_first,
-                block_last,
-                blocks,
-                side,
-                row_at,
-                row_length,
-                arena,
-                stamps,
-                state[2],
-                stack,
-                buffer,
-            )
+            state[MARK] += 1
+            length, debt, merged = search_row(s, rows, scratch, state[MARK])
             count = weight_of(buffer[0], length)
-            state[3] += EDGE * debt + merged
+            state[SPENT] += EDGE * debt + merged
             budget -= EDGE * debt + merged
-            kept = (length <= 2 or debt >= EFFORT + (length >> 4)) and state[1] + length <= limit
+            kept = (length <= 2 or debt >= EFFORT + (length >> 4)) and state[USED] + length <= limit
         row_at[s], row_length[s], debts[s] = -1, length, debt
         if kept:
-            row_at[s] = state[1]
+            row_at[s] = state[USED]
             for i in range(length):
-                arena[state[1] + i] = buffer[0, i]
-            state[1] += length
+                arena[state[USED] + i] = buffer[0, i]
+            state[USED] += length
         counts[s] = count
         changed[s] = due[s] == FORCED or was != side[s] or count != before[0, s]
         changed[s] |= count + (0 if loops[s] else own) != before[1, s]
@@ -209,30 +220,7 @@ def count_rows(
 
 @kernel
 def read_rows(
-    components: Columns,
-    at: int,
-    nodes: Columns,
-    inside: Integers,
-    left: Columns,
-    reached: Bits,
-    out: Columns,
-    ends: Integers,
-    first: Columns,
-    last: Columns,
-    targets: Columns,
-    loops: Mask,
-    block_first: Columns,
-    block_last: Columns,
-    blocks: Integers,
-    side: Sides,
-    row_at: Columns,
-    row_length: Columns,
-    arena: Integers,
-    stamps: Columns,
-    mark: int,
-    stack: Columns,
-    buffer: Integers,
-    budget: int,
+    components: Columns, at: int, rows: Rows, hub: Hub, scratch: Scratch, mark: int, page: Page, budget: int
 ) -> tuple[int, int]:
     """Write the nodes in the rows of components[at], components[at + 1], …, and where each row ends; nodes[p] is the node at position p.
 
@@ -240,30 +228,19 @@ def read_rows(
 
     Ends when `out` is full or after `budget` effort; returns how far it came, and the room that the next row needs, or 0.
     """
+    inside = hub.inside
+    nodes, out, ends = page
+    block_first, block_last, blocks = rows.blocks
+    side, buffer = rows.side, scratch.buffer
     filled = ends[at - 1] if at > 0 else 0
     rest = weight_of(inside, len(inside))
     while at < len(components) and budget > 0:
-        m, walked, merged = search_row(
-            components[at],
-            first,
-            last,
-            targets,
-            loops,
-            block_first,
-            block_last,
-            blocks,
-            side,
-            row_at,
-            row_length,
-            arena,
-            stamps,
-            mark + at,
-            stack,
-            buffer,
-        )
+        m, walked, merged = search_row(components[at], rows, scratch, mark + at)
         above = side[components[at]] == ABOVE
         if above:
-            m = append_left(components[at], m, left, reached, block_first, block_last, blocks, buffer[0])
+            m = append_left(
+                components[at], m, hub.left, hub.reached, block_first, block_last, blocks, buffer[0]
+            )
         weight = weight_of(buffer[0], m) + (rest if above else 0)
         if filled + weight > len(out):
             return at, weight
@@ -278,54 +255,19 @@ def read_rows(
 
 @kernel
 def in_rows(
-    sources: Columns,
-    sons: Columns,
-    at: int,
-    result: Mask,
-    left: Columns,
-    reached: Bits,
-    first: Columns,
-    last: Columns,
-    targets: Columns,
-    loops: Mask,
-    block_first: Columns,
-    block_last: Columns,
-    blocks: Integers,
-    side: Sides,
-    row_at: Columns,
-    row_length: Columns,
-    arena: Integers,
-    stamps: Columns,
-    mark: int,
-    stack: Columns,
-    buffer: Integers,
-    budget: int,
+    questions: Questions, at: int, rows: Rows, hub: Hub, scratch: Scratch, mark: int, budget: int
 ) -> int:
     """Whether sons[i] is in the row of sources[i], which are sorted; returns how far it came within the budget."""
+    sources, sons, result = questions
+    block_first, block_last, blocks = rows.blocks
+    side, buffer = rows.side, scratch.buffer
     m, row = 0, -1
     while at < len(sources) and (budget > 0 or sources[at] == row):
         s = int(sources[at])
         if s != row:
-            m, walked, merged = search_row(
-                s,
-                first,
-                last,
-                targets,
-                loops,
-                block_first,
-                block_last,
-                blocks,
-                side,
-                row_at,
-                row_length,
-                arena,
-                stamps,
-                mark + at,
-                stack,
-                buffer,
-            )
+            m, walked, merged = search_row(s, rows, scratch, mark + at)
             if side[s] == ABOVE:
-                m = append_left(s, m, left, reached, block_first, block_last, blocks, buffer[0])
+                m = append_left(s, m, hub.left, hub.reached, block_first, block_last, blocks, buffer[0])
             row = s
             budget -= EDGE * walked + merged
         inside = side[s] == ABOVE and side[sons[at]] == INSIDE

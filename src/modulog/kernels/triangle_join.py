@@ -7,6 +7,8 @@ made that the marked values do not pay for.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from modulog.kernels.compiled import kernel
@@ -31,6 +33,46 @@ from modulog.kernels.intersect import (
 from modulog.kernels.types import Columns, Integers
 
 SKEW = 8  # a list this much longer than the marked one is leapt through, not scanned
+
+
+class Indexes(NamedTuple):
+    """The sorted facts of all atoms, their tables of buckets, the parts of the atoms; variable d has parts levels[d] to levels[d + 1]."""
+
+    words: tuple[Integers, ...]
+    tables: tuple[Columns, ...]
+    parts: Integers
+    levels: Integers
+
+
+class Progress(NamedTuple):
+    """Where a join stands: the range of each part, the cursor, and the values of the variables so far."""
+
+    state: Integers
+    cursor: Integers
+    values: Columns
+
+
+class Output(NamedTuple):
+    """Rows to be filled, and how many matches each stands for."""
+
+    rows: Columns
+    weights: Integers
+
+
+class Atom(NamedTuple):
+    """The sorted facts of one atom, the table of their buckets, and the part that reads their first argument."""
+
+    word: Integers
+    table: Columns
+    part: Integers
+
+
+class Common(NamedTuple):
+    """What all other lists of y have in common, and those of z, whose bits are set."""
+
+    ys: Columns
+    zs: Columns
+    bits: np.ndarray
 
 
 @kernel
@@ -72,18 +114,12 @@ def mark(values: Columns, bits: np.ndarray) -> None:
 
 @kernel
 def close(
-    ys: Columns,
-    zs: Columns,
-    word: Integers,
-    table: Columns,
-    part: Integers,
-    cursor: Integers,
-    values: Columns,
-    bits: np.ndarray,
+    common: Common,
+    atom: Atom,
+    progress: Progress,
     keep: int,
     counting: bool,
-    rows: Columns,
-    weights: Integers,
+    output: Output,
     o: int,
     budget: int,
 ) -> tuple[int, int]:
@@ -91,6 +127,10 @@ def close(
 
     Ends when rows are full or the budget is spent, after one y at least, with the cursor's INNER at the next y, and AT inside its list or -1; INNER is -1 if all is done.
     """
+    ys, zs, bits = common
+    word, table, part = atom
+    cursor, values = progress.cursor, progress.values
+    rows, weights = output
     last, limit, leaps = len(values) - 1, rows.shape[1], 0
     n, at, count = cursor[INNER], cursor[AT], cursor[COUNT]
     everything = keep > last
@@ -142,18 +182,12 @@ def close(
 
 @kernel
 def intersect(
-    words: tuple[Integers, ...],
-    tables: tuple[Columns, ...],
-    parts: Integers,
-    levels: Integers,
-    state: Integers,
-    cursor: Integers,
-    values: Columns,
+    indexes: Indexes,
+    progress: Progress,
     bits: np.ndarray,
     keep: int,
     counting: bool,
-    rows: Columns,
-    weights: Integers,
+    output: Output,
     budget: int,
 ) -> int:
     """Fill rows with the first `keep` variables of the next matches; returns how many, and the cursor's depth is -1 after the last.
@@ -161,6 +195,9 @@ def intersect(
     The parts of variable d are levels[d] to levels[d + 1]. A row stands for all matches of the other variables: `counting` puts their number
     into weights, otherwise the first suffices. `bits` has a bit for each id that the last variable can have, or is empty: then nothing is marked.
     """
+    words, tables, parts, levels = indexes
+    state, cursor, values = progress
+    rows, weights = output
     depth, last, o, limit = cursor[DEPTH], len(levels) - 2, 0, rows.shape[1]
     closing = len(bits) > 0 and closes(parts, levels)
     while depth >= 0 and o < limit and budget > 0:
@@ -173,23 +210,8 @@ def intersect(
             if len(ys):
                 zs, leaps = all_common(words, tables, parts, state, stop, target)
                 mark(zs, bits)
-                word, table = words[parts[source, WORD]], tables[parts[source, TABLE]]
-                o, more = close(
-                    ys,
-                    zs,
-                    word,
-                    table,
-                    parts[source],
-                    cursor,
-                    values,
-                    bits,
-                    keep,
-                    counting,
-                    rows,
-                    weights,
-                    o,
-                    budget,
-                )
+                atom = Atom(words[parts[source, WORD]], tables[parts[source, TABLE]], parts[source])
+                o, more = close(Common(ys, zs, bits), atom, progress, keep, counting, output, o, budget)
                 mark(zs, bits)
                 budget -= leaps + more
                 if cursor[INNER] >= 0:

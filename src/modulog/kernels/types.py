@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,3 +17,11 @@ Weights: TypeAlias = NDArray[np.signedinteger[Any]]
 """How often each fact of a table counts."""
 Mask: TypeAlias = NDArray[np.bool_]
 """Which of some entries are meant."""
+
+
+class ListArrays(NamedTuple):
+    """Lists of numbers: list i is `numbers[first[i]:last[i]]`. Of a graph, list v has the successors of node v."""
+
+    first: Columns
+    last: Columns
+    numbers: NDArray[Any]

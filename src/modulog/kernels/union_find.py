@@ -11,7 +11,7 @@ Also union-find for symmetric relations, whose components need no direction.
 from __future__ import annotations
 
 from modulog.kernels.compiled import kernel
-from modulog.kernels.types import Columns, Integers, Mask
+from modulog.kernels.types import Columns, Integers, ListArrays, Mask
 
 ROOT, INDEX, PATH, STACK, FOUND = 0, 1, 2, 3, 4
 """The entries of Tarjan's state, in this order.
@@ -23,9 +23,7 @@ found.
 
 @kernel
 def tarjan(
-    first: Columns,
-    last: Columns,
-    targets: Columns,
+    graph: ListArrays,
     group: Columns,
     roots: Columns,
     state: Integers,
@@ -43,6 +41,7 @@ def tarjan(
     Components are numbered from state[FOUND] on in the order in which they end, so that each comes after all
     that it leads to.
     """
+    first, last, targets = graph
     index, low, edge, path, stack = work[0], work[1], work[2], work[3], work[4]
     at, counter, depth, height, found = state[0], state[1], state[2], state[3], state[4]
     while budget > 0:
@@ -95,9 +94,7 @@ def tarjan(
 
 @kernel
 def set_levels(
-    first: Columns,
-    last: Columns,
-    targets: Columns,
+    graph: ListArrays,
     component: Columns,
     level: Columns,
     queue: Columns,
@@ -111,6 +108,7 @@ def set_levels(
     first the root. Returns head and tail when the queue is empty or `budget` edges have been followed.
     O(edges of the component) in all.
     """
+    first, last, targets = graph
     while head < tail and budget > 0:
         v = queue[head]
         head += 1

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from modulog.kernels import graph_algorithms, union_find
+from modulog.kernels.types import ListArrays
 
 NODES = 7
 Edges = set[tuple[int, int]]
@@ -82,8 +83,9 @@ def test_condensed(edges: Edges) -> None:
     cyclic = [any((v, v) in reach for v in np.flatnonzero(component == c)) for c in range(count)]
     chosen = np.arange(count - 1, -1, -2, dtype=np.int32)
     seen = np.full(count, -1, np.int32)
-    out, places = (starts[:-1], starts[1:], targets), (member_starts[:-1], member_starts[1:], members)
-    some_starts, some, some_loops = graph_algorithms.condense_some(chosen, *out, component, *places, seen)
+    out = ListArrays(starts[:-1], starts[1:], targets)
+    places = ListArrays(member_starts[:-1], member_starts[1:], members)
+    some_starts, some, some_loops = graph_algorithms.condense_some(chosen, out, component, places, seen)
     assert [sorted(x) for x in lists(some_starts, some)] == [sons[c] for c in chosen]
     assert some_loops.tolist() == [cyclic[c] for c in chosen]
 
@@ -106,7 +108,8 @@ def test_tarjan(edges: Edges, budget: int, groups: list[int]) -> None:
     within = {(a, b) for a, b in edges if groups[a] == groups[b]}
     state, work = np.zeros(5, np.int64), np.zeros((5, NODES), np.int32)
     component, roots = np.full(NODES, -1, np.int32), np.arange(NODES, dtype=np.int32)
-    arguments = (starts[:-1], starts[1:], targets, group, roots, state, work, component, budget)
+    graph = ListArrays(starts[:-1], starts[1:], targets)
+    arguments = (graph, group, roots, state, work, component, budget)
     while not union_find.tarjan(*arguments):
         pass
     expected = numbered(within)
@@ -125,8 +128,8 @@ def test_levels_and_orphans(edges: Edges, root: int, budget: int, chosen: set[in
     level, queue = np.full(NODES, -1, np.int32), np.empty(NODES, np.int32)
     level[root], queue[0], head, tail = 0, root, 0, 1
     while head < tail:
-        arguments = (starts[:-1], starts[1:], targets, component, level, queue, head, tail, budget)
-        head, tail = union_find.set_levels(*arguments)
+        graph = ListArrays(starts[:-1], starts[1:], targets)
+        head, tail = union_find.set_levels(graph, component, level, queue, head, tail, budget)
     inside = {(a, b) for a, b in edges if component[a] == component[b] == component[root]}
     distance, front = {root: 0}, {root}
     while front := {b for a, b in inside if a in front} - distance.keys():

@@ -81,19 +81,8 @@ def test_join_into_bitmap(sources: tuple[int, int], data: st.DataObject, budget:
     found: list[int] = []
     while row < len(left):
         buffer = np.empty(room, np.int64)
-        fresh, seen, row, offset = joining.join_into_bitmap(
-            columns,
-            lows,
-            highs,
-            packed(facts, 3),
-            np.array(sources, np.int64),
-            bits,
-            box,
-            buffer,
-            row,
-            offset,
-            budget,
-        )
+        block = joining.Block(columns, lows, highs, packed(facts, 3), np.array(sources, np.int64), bits, box)
+        fresh, seen, row, offset = joining.join_into_bitmap(block, buffer, row, offset, budget)
         assert seen <= budget
         found += buffer[:fresh].tolist()
         total += seen
@@ -146,9 +135,8 @@ def test_join_by_shards(sources: tuple[int, int], data: st.DataObject, shift: in
     for shard, (stop, room) in enumerate(zip(stops.tolist(), matches.tolist(), strict=True)):
         mine = [r for r, (_, n) in enumerate(ranges) if n and (int(owners[r]) >> shift) % number == shard]
         assert rows[start:stop].tolist() == mine and room == sum(ranges[r][1] for r in mine)
-        end = joining.join_rows(
-            columns, lows, highs, packed(facts, 3), np.array(sources, np.int64), bits, box, rows, start, stop, buffer, at
-        )  # fmt: skip
+        block = joining.Block(columns, lows, highs, packed(facts, 3), np.array(sources, np.int64), bits, box)
+        end = joining.join_rows(block, rows, start, stop, buffer, at)
         assert end <= at + room
         found += buffer[at:end].tolist()
         start, at = stop, at + room

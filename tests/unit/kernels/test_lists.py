@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modulog.kernels import adjacency, expand_rows
+from modulog.kernels.types import ListArrays
 
 Sets = list[set[int]]
 NUMBERS = st.sets(st.integers(0, 6), max_size=7)
@@ -90,7 +91,7 @@ def test_products_in_pieces(groups: Sets, wanted: list[tuple[int, set[int]]], li
     chosen, (nodes, ends) = np.array([g for g, _ in wanted], np.int32), rows([row for _, row in wanted])
     cursor, found = np.zeros(3, np.int64), list[tuple[int, int]]()
     while cursor[0] < len(wanted):
-        piece = expand_rows.multiply(*pooled(groups), chosen, nodes, ends, ids, cursor, limit)
+        piece = expand_rows.multiply(ListArrays(*pooled(groups)), chosen, nodes, ends, ids, cursor, limit)
         assert piece.shape[1] <= limit
         found += list(zip(*piece.tolist(), strict=True))
     assert found == [(100 + m, 100 + n) for g, row in wanted for m in sorted(groups[g]) for n in sorted(row)]

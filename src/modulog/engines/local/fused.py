@@ -19,8 +19,9 @@ from modulog.engines.local.relation import PlainRelation
 from modulog.engines.local.runs import Run, places
 from modulog.engines.relation import ModuleId
 from modulog.kernels import joining
+from modulog.kernels.joining import Block
 from modulog.kernels.threads import current
-from modulog.kernels.types import Columns, Integers, Words
+from modulog.kernels.types import Columns, Integers
 
 BLOCK = 1 << 21  # matches of a block, and new facts that are found before they are handed on
 PAIRS = 1 << 24  # matches that one call considers
@@ -41,10 +42,6 @@ def gathered(batches: Iterator[Batch]) -> Iterator[Columns]:
             waiting, rows = [], 0
     if waiting:
         yield waiting[0] if len(waiting) == 1 else np.concatenate(waiting, axis=1)
-
-
-Block = tuple[Columns, Columns, Columns, Words, Integers, np.ndarray, Integers]
-"""Rows, where the matches of each begin and end, the words of the facts, sources of the head's arguments; the bitmap and its box."""
 
 
 class FusedJoin:
@@ -70,7 +67,7 @@ class FusedJoin:
         seen = self.relation.seen
         assert seen is not None
         shards = None if own is None else seen.shards(own)
-        block = (ids, lows, highs, order.words, sources, seen.bits, seen.box)
+        block = Block(ids, lows, highs, order.words, sources, seen.bits, seen.box)
         total = int(joining.matches_of(lows, highs, 0, len(lows)))
         if total < min(BLOCK, 2 * current().least):
             self._in_order(block, 0, len(lows), np.empty(total + 1, np.int64))
@@ -94,25 +91,22 @@ class FusedJoin:
 
     def _in_order(self, block: Block, first: int, last: int, buffer: Integers) -> None:
         """Join the rows from first to last one after the other."""
-        ids, lows, highs, words, sources, bits, box = block
-        lows, highs, row, offset = lows[:last], highs[:last], first, 0
+        block, row, offset = block._replace(lows=block.lows[:last], highs=block.highs[:last]), first, 0
         while row < last:
-            fresh, _, row, offset = joining.join_into_bitmap(
-                ids, lows, highs, words, sources, bits, box, buffer, row, offset, PAIRS
-            )
+            fresh, _, row, offset = joining.join_into_bitmap(block, buffer, row, offset, PAIRS)
             self.relation.accept(buffer[:fresh].copy()[np.newaxis], self.source)
 
     def _by_shards(
         self, block: Block, first: int, last: int, owners: Columns, shards: tuple[int, int, int]
     ) -> None:
         """Join the rows from first to last, each shard in one thread."""
-        rows, ends, matches = joining.shards(owners, block[1], block[2], first, last, *shards)
+        rows, ends, matches = joining.shards(owners, block.lows, block.highs, first, last, *shards)
         starts, at = np.append(0, ends[:-1]).tolist(), (np.cumsum(matches) - matches).tolist()
         buffer = self._buffer
         assert buffer is not None
 
         def join(start: int, end: int, place: int) -> Integers:
-            stop = joining.join_rows(*block, rows, start, end, buffer, place)
+            stop = joining.join_rows(block, rows, start, end, buffer, place)
             return buffer[place:stop].copy()
 
         parts = zip(starts, ends.tolist(), at, strict=True)

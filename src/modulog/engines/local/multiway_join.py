@@ -191,23 +191,12 @@ def search(
     cursor, values = np.array([0, 0, -1, -1], np.int64), np.zeros(len(variables), np.int32)
     largest = max(trie.greatest for trie in tries if variables[-1] in trie.variables)
     bits = np.zeros(largest // 64 + 1 if largest < limits.bits else 0, np.uint64)
+    indexes = triangle_join.Indexes(words, tables, parts, levels)
+    progress = triangle_join.Progress(state, cursor, values)
     while cursor[intersect.DEPTH] >= 0:
         rows, weights = np.empty((keep, limits.piece), np.int32), np.empty(limits.piece, np.int64)
-        found = triangle_join.intersect(
-            words,
-            tables,
-            parts,
-            levels,
-            state,
-            cursor,
-            values,
-            bits,
-            keep,
-            counting,
-            rows,
-            weights,
-            limits.budget,
-        )
+        output = triangle_join.Output(rows, weights)
+        found = triangle_join.intersect(indexes, progress, bits, keep, counting, output, limits.budget)
         if found:
             ids = rows if found == limits.piece else np.ascontiguousarray(rows[:, :found])
             yield Batch(ids, weights[:found].copy() if counting else None)
