@@ -64,6 +64,9 @@ def test_everything_that_a_reasoner_does(paths: Reasoner, spark: Any, tmp_path: 
     assert [str(p) for p in paths.predicates()] == ["edge/2", "end/1", "path/2"]
     with pytest.raises(QueryError, match="did you mean path"):
         paths.rows("pat")
+    named = paths.table("edge", columns=["from", "to"])
+    assert named.equals(local.table("edge", columns=["from", "to"]))
+    assert paths.to_pandas("edge").equals(local.to_pandas("edge"))
     frame = paths.to_spark("edge", columns=["from", "to"])
     assert frame.columns == ["from", "to"] and frame.schema["to"].metadata == {"modulog.terms": "turtle"}
     assert sorted(paths.create_views()) == ["edge", "end", "path"]

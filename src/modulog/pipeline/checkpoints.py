@@ -168,7 +168,7 @@ def _listed(folder: Path) -> dict[str, int]:
 
 
 class Checkpoints(Committed):
-    """The checkpoints of one run, for `Reasoner(checkpoints=…, folder=checkpoints.folder)` or `Reasoner.open`.
+    """The checkpoints of one run, for `begin` and `open_store` of `reasoner/for_pipelines.py`.
 
     `resumed` says in words what an earlier run with the same key has left; it is empty if there is
     nothing. Explicit facts that are `stored` lie in the store already. Once the results are where they belong, `clear` removes the files, which the reasoner needs until then.

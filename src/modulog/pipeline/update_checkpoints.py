@@ -22,7 +22,7 @@ FIRST = 0.2  # seconds that the first commit is thought to take
 
 
 class UpdateCheckpoints(Committed):
-    """The checkpoints of one update, for `Reasoner.open(…, folder=checkpoints.folder, checkpoints=checkpoints)`.
+    """The checkpoints of one update, for `for_pipelines.open_store(…, checkpoints=…)`.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as store:

@@ -50,10 +50,6 @@ class Reading:
         found = [sum(counter() for counter in counters) for counters in self.counters.values()]
         return max(found, default=0) if self.is_wide else sum(found)
 
-    def counted(self) -> Reading:
-        """The same, with nothing that would have to be asked."""
-        return replace(self, counters={"": [partial(int, self.rows)]}, is_wide=False)
-
 
 class Loader:
     """Reads facts, checks their arities, and lets them wait to be explicit facts."""

@@ -334,9 +334,8 @@ class Reasoner(FactChanges):
     def perform(self, work: Callable[[Reasoner], T], *, changes: str = "") -> T:
         """Do something with the reasoner where its facts are: on Spark in one task.
 
-        `work` and its result travel by `pickle`.
-
-        What changes facts, and is done as a whole or not at all, must say so, by a word for it.
+        `work` and its result travel by `pickle`. What changes facts, and is done as a whole or not at all,
+        says so by a word for it, `changes`.
 
         >>> from operator import methodcaller
         >>> Reasoner("p(1) . q(2) .").perform(methodcaller("count", "p"))

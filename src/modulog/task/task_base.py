@@ -194,9 +194,17 @@ class TaskInputs(TaskBase):
         """As `Reasoner._add` says; which predicates files fill is known once they have been read."""
         if self._executors is not None:
             return self._executors._add(batch)
-        parts = [self._described(part) for part in batch.parts]
-        filled = [self._stage(part) for part in parts]
+        filled = [self._stage(part) for part in self._all_described(batch)]
         return filled[0] if len(filled) == 1 else ()
+
+    def _all_described(self, batch: FactBatch) -> list[Description]:
+        """All parts of a batch as they travel; after an error nothing is known that was not known before."""
+        arities, names = {name: set(known) for name, known in self._arities.items()}, set(self._given_names)
+        try:
+            return [self._described(part) for part in batch.parts]
+        except BaseException:
+            self._arities, self._given_names = arities, names
+            raise
 
     def _described(self, part: FactFiles | FactData) -> Description:
         """Facts as they travel: what is wrong with data in memory, and whether files are there, is seen now."""
@@ -245,7 +253,7 @@ class TaskInputs(TaskBase):
     def _travelling(self, batch: FactBatch, leaving: bool = False) -> list[Description]:
         """Facts of an update as they travel; those that are `leaving` teach nothing about their predicates."""
         arities = {name: set(known) for name, known in self._arities.items()}
-        parts = [self._described(part) for part in batch.parts]
+        parts = self._all_described(batch)
         self._arities = arities if leaving else self._arities
         fetching = Fetching(self._place)
         return [part.shipped(fetching) for part in parts]
