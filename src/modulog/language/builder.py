@@ -41,7 +41,9 @@ class Builder(Expressions):
     the rule stands for; statements return nothing and add to the lists that `program` reads at the end.
     """
 
-    match_predicate: Any  # matches the predicate at the start of an atom that is one token; set by `Machine`
+    match_predicate: (
+        Any  # matches the predicate at the start of an atom that is one token; set by `LarkParser`
+    )
     match_terms: re.Pattern[str]  # finds the arguments of such an atom
 
     def begin(

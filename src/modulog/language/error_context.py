@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedToken
 from modulog.errors import Position
 
 
-class Slip(NamedTuple):
+class Explanation(NamedTuple):
     """The explanation of a syntax error: message, position and hint."""
 
     message: str
@@ -22,7 +22,7 @@ class Slip(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ErrorContext:
     """The state of the parser at a syntax error.
 
     `token` is the one that the grammar does not allow, `expected` the terminals that it allows there, and
@@ -83,8 +83,8 @@ class Scene:
         return Position(self.source, line, column, line, column + 1)
 
 
-def scene_of(error: UnexpectedToken, text: str, source: str, query: bool) -> Scene:
-    """The scene for an error that Lark raised."""
+def context_of(error: UnexpectedToken, text: str, source: str, query: bool) -> ErrorContext:
+    """The context for an error that Lark raised."""
     stack = list(error.state.value_stack)
     if stack and (stack[0] is None or isinstance(stack[0], Tree)):
         del stack[0]  # the statements before this one
@@ -92,7 +92,7 @@ def scene_of(error: UnexpectedToken, text: str, source: str, query: bool) -> Sce
     short = bool(read) and is_token(read[0], "PREFIX", "BASE") and is_token(read[-1], "IRI")
     if short or (read and is_token(read[-1], "DOT") and not query):
         read = ()  # the statement before is complete; Lark has not reduced it yet
-    return Scene(source, text, error.token, read, frozenset(_accepted(error)), query)
+    return ErrorContext(source, text, error.token, read, frozenset(_accepted(error)), query)
 
 
 def _accepted(error: UnexpectedToken) -> Iterator[str]:
@@ -120,7 +120,7 @@ def _leaves(items: list[Any]) -> Iterator[Any]:
 
 
 def is_token(item: Any, *types: str) -> bool:
-    """Whether an item of `Scene.read` is a token of one of these types."""
+    """Whether an item of `ErrorContext.read` is a token of one of these types."""
     return isinstance(item, Token) and item.type in types
 
 

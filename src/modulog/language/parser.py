@@ -27,9 +27,8 @@ _HOW_FACTS = (
 )
 
 
-# A parser made of a Lark grammar and a tree builder; it is made at the first parse and used for all.
-class Machine:
-    """A parser for one grammar. Lark is imported when the first is made, not before.
+class LarkParser:
+    """A parser for one grammar, made at the first parse and used for all; Lark is not imported before.
 
     `arguments` names the terminals that a term can be: by them the builder finds the arguments inside an atom
     that the grammar reads as a single token.
@@ -110,8 +109,8 @@ def parse_query(
     body: tuple[Literal, ...] = _parse(text, source, "query", prefixes, base)
     from modulog.language.other_languages import modulo_at_the_end
 
-    if slip := modulo_at_the_end(text, body):
-        raise ParseError(slip.message, slip.position, text, slip.hint)
+    if explanation := modulo_at_the_end(text, body):
+        raise ParseError(explanation.message, explanation.position, text, explanation.hint)
     if check:
         from modulog.language.safety import verify_query
 
@@ -159,11 +158,11 @@ def read_program(program: str | Path | Program) -> tuple[Program, Path]:
 def _parse(text: str, source: str, start: str, prefixes: Iterable[tuple[str, str]], base: str) -> Any:
     from modulog.language.syntax_errors import explain
 
-    return _machine().parse(text, source, start, prefixes, base, explain)
+    return _parser().parse(text, source, start, prefixes, base, explain)
 
 
 @functools.cache
-def _machine() -> Machine:
+def _parser() -> LarkParser:
     from modulog.language.builder import Builder
 
-    return Machine("grammar.lark", Builder(), ("program", "query"), ("TERM", "PNAME", "IRI", "NAME"))
+    return LarkParser("grammar.lark", Builder(), ("program", "query"), ("TERM", "PNAME", "IRI", "NAME"))

@@ -18,10 +18,10 @@ from lark.exceptions import UnexpectedInput
 from modulog.errors import ParseError, Position
 from modulog.language import other_languages, syntax_errors
 from modulog.language.builder import Builder
-from modulog.language.error_context import Scene, Slip, is_token, place
+from modulog.language.error_context import ErrorContext, Explanation, is_token, place
 from modulog.language.function_calls import WITHOUT_AGGREGATES
 from modulog.language.model import Atom, Program, Term, Variable
-from modulog.language.parser import Machine
+from modulog.language.parser import LarkParser
 from modulog.language.term_parser import BadTerm
 from modulog.language.triples import TYPE, class_atom, triple_atom
 from modulog.terms.constant import Kind
@@ -42,7 +42,7 @@ def parse_dlog(text: str, source: str = "<program>", *, check: bool = True) -> P
     """
     from modulog.language.rdfox import explain
 
-    program: Program = _machine().parse(text, source, "program", (), "", explain)
+    program: Program = _parser().parse(text, source, "program", (), "", explain)
     if check:
         from modulog.language.safety import verify
 
@@ -51,8 +51,8 @@ def parse_dlog(text: str, source: str = "<program>", *, check: bool = True) -> P
 
 
 @functools.cache
-def _machine() -> Machine:
-    return Machine("dlog.lark", DlogBuilder(), ("program",), ("TERM", "PNAME", "IRI", "WORD", "A"))
+def _parser() -> LarkParser:
+    return LarkParser("dlog.lark", DlogBuilder(), ("program",), ("TERM", "PNAME", "IRI", "WORD", "A"))
 
 
 class DlogBuilder(Builder):
@@ -94,8 +94,8 @@ class DlogBuilder(Builder):
     def unsupported(self, children: list[Any]) -> None:
         from modulog.language.rdfox import without
 
-        slip = without(children[0], self._at(children[0]))
-        raise self._error(slip.message, slip.position, slip.hint)
+        explanation = without(children[0], self._at(children[0]))
+        raise self._error(explanation.message, explanation.position, explanation.hint)
 
     def prefix(self, children: list[Any]) -> None:
         super().prefix([*children[:3], None])
@@ -132,88 +132,90 @@ _HINTS = {
 }
 
 
-def _unsupported(scene: Scene) -> Slip | None:
+def _unsupported(context: ErrorContext) -> Explanation | None:
     """An unsupported feature of RDFox: aggregates, EXISTS, NOT with several atoms, OPTIONAL, named graphs."""
-    for item in (*scene.read, scene.token):
+    for item in (*context.read, context.token):
         if is_token(item, "UNSUPPORTED"):
-            return without(item, place(item, scene.source))
-    named = re.match(r"(?:<[^\s>]*>|(?:\w[\w.-]*)?:[\w-]+|\?\w+)(?=\s*(?:[,.](?!\w)|:-))", scene.remaining)
-    if named and is_token(scene.last, "ATOM", "RSQB") and scene.behind().line == scene.here().line:
+            return without(item, place(item, context.source))
+    named = re.match(r"(?:<[^\s>]*>|(?:\w[\w.-]*)?:[\w-]+|\?\w+)(?=\s*(?:[,.](?!\w)|:-))", context.remaining)
+    if named and is_token(context.last, "ATOM", "RSQB") and context.behind().line == context.here().line:
         hint = f"without a name an atom reads every graph; one graph is `quad(?s, ?p, ?o, {named[0]})`"
-        return Slip("an atom in a named graph is not supported", scene.here(len(named[0])), hint)
+        return Explanation("an atom in a named graph is not supported", context.here(len(named[0])), hint)
     return None
 
 
-def without(text: str, where: Position) -> Slip:
+def without(text: str, where: Position) -> Explanation:
     """The explanation for an unsupported feature of RDFox that begins with `text`."""
     words = " ".join(text.upper().split())
     key = "exists" if "EXISTS" in words else words.lower()
     feature = words if key == "exists" else f"{words} (…)"
-    return Slip(f"`{feature}` is not supported", where, _HINTS[key])
+    return Explanation(f"`{feature}` is not supported", where, _HINTS[key])
 
 
-def _directive(scene: Scene) -> Slip | None:
+def _directive(context: ErrorContext) -> Explanation | None:
     """A directive of Modulog's own syntax, such as `@import`."""
-    match = re.match(r"@\w*", scene.remaining)
-    if not match or scene.token.type != "BAD" or scene.read:
+    match = re.match(r"@\w*", context.remaining)
+    if not match or context.token.type != "BAD" or context.read:
         return None
     known = "directives are PREFIX and BASE; facts are loaded by the command line or `Reasoner.load`"
-    return Slip(f"`{match[0]}` is not a directive of this syntax", scene.here(len(match[0])), known)
+    return Explanation(f"`{match[0]}` is not a directive of this syntax", context.here(len(match[0])), known)
 
 
-def _comment(scene: Scene) -> Slip | None:
+def _comment(context: ErrorContext) -> Explanation | None:
     """A comment that does not begin with `#`."""
-    match = re.match(r"%|//|--", scene.remaining)
-    if not match or (scene.open is not None and match[0] != "%"):
+    match = re.match(r"%|//|--", context.remaining)
+    if not match or (context.open is not None and match[0] != "%"):
         return None
-    return Slip(
-        f"`{match[0]}` does not start a comment here", scene.here(len(match[0])), "comments start with `#`"
+    return Explanation(
+        f"`{match[0]}` does not start a comment here", context.here(len(match[0])), "comments start with `#`"
     )
 
 
-def _negation(scene: Scene) -> Slip | None:
+def _negation(context: ErrorContext) -> Explanation | None:
     """A negated head, or a wrong spelling of NOT."""
-    match = re.match(r"(~|!|¬|-|\\\+)\s*(?=[\w<:\[])", scene.remaining)
+    match = re.match(r"(~|!|¬|-|\\\+)\s*(?=[\w<:\[])", context.remaining)
     hint = "write `NOT p:q[?x, ?y]`"
-    if is_token(scene.last, "NAME") and scene.last.upper() == "NOT" and not scene.in_body:
-        where = place(scene.last, scene.source)
-        return Slip("a head cannot be negated", where, "negate in the body, behind `:-`")
-    if match and "ATOM" in scene.expected:
-        return Slip(f"`{match[1]}` does not negate here", scene.here(len(match[1])), hint)
+    if is_token(context.last, "NAME") and context.last.upper() == "NOT" and not context.in_body:
+        where = place(context.last, context.source)
+        return Explanation("a head cannot be negated", where, "negate in the body, behind `:-`")
+    if match and "ATOM" in context.expected:
+        return Explanation(f"`{match[1]}` does not negate here", context.here(len(match[1])), hint)
     return None
 
 
-def _condition(scene: Scene) -> Slip | None:
+def _condition(context: ErrorContext) -> Explanation | None:
     """A comparison or an assignment without FILTER or BIND around it."""
-    if not scene.in_body or "FILTER" not in scene.expected:
+    if not context.in_body or "FILTER" not in context.expected:
         return None
-    if scene.token.type not in ("TERM", "LPAR", "BAD") or not re.match(r"[?(\"'\d]", scene.remaining):
+    if context.token.type not in ("TERM", "LPAR", "BAD") or not re.match(r"[?(\"'\d]", context.remaining):
         return None
-    stretch = re.match(r"[^,\n]*?(?=\s*(?:,|\.?\s*$|\s\.))", scene.remaining, re.MULTILINE)
-    shown = stretch[0] if stretch and stretch[0] else str(scene.token)
+    stretch = re.match(r"[^,\n]*?(?=\s*(?:,|\.?\s*$|\s\.))", context.remaining, re.MULTILINE)
+    shown = stretch[0] if stretch and stretch[0] else str(context.token)
     hint = "write `FILTER(?x != ?y)` for a condition, `BIND(?x + 1 AS ?y)` to give a variable its value"
-    return Slip("a condition stands inside FILTER", scene.here(len(shown)), hint)
+    return Explanation("a condition stands inside FILTER", context.here(len(shown)), hint)
 
 
-def _constant(scene: Scene) -> Slip | None:
+def _constant(context: ErrorContext) -> Explanation | None:
     """A bare name where a term belongs; only Modulog's own syntax has those."""
-    match = re.match(r"[^\W\d][\w-]*(?![\w:(-])", scene.remaining)
-    if not match or "WORD" not in scene.expected or scene.token.type not in ("NAME", "BAD", "A"):
+    match = re.match(r"[^\W\d][\w-]*(?![\w:(-])", context.remaining)
+    if not match or "WORD" not in context.expected or context.token.type not in ("NAME", "BAD", "A"):
         return None
     hint = f'quote a string: "{match[0]}"; give an IRI its prefix: `p:{match[0]}`'
-    return Slip(f"`{match[0]}` is no term", scene.here(len(match[0])), hint)
+    return Explanation(f"`{match[0]}` is no term", context.here(len(match[0])), hint)
 
 
-def _bare(scene: Scene) -> Slip | None:
+def _bare(context: ErrorContext) -> Explanation | None:
     """A name where an atom belongs, or a triple without its brackets."""
-    last = scene.last
-    if not is_token(last, "NAME", "PNAME", "IRI") or "LSQB" not in scene.expected:
+    last = context.last
+    if not is_token(last, "NAME", "PNAME", "IRI") or "LSQB" not in context.expected:
         return None
-    where = place(last, scene.source)
-    if scene.token.type in ("COMMA", "DOT", "ARROW", "$END"):
-        return Slip(f"`{last}` alone is not an atom", where, f"write its arguments in brackets: `{last}[?x]`")
-    if scene.token.type in ("PNAME", "IRI", "TERM", "NAME", "A", "WORD"):
-        return Slip(
+    where = place(last, context.source)
+    if context.token.type in ("COMMA", "DOT", "ARROW", "$END"):
+        return Explanation(
+            f"`{last}` alone is not an atom", where, f"write its arguments in brackets: `{last}[?x]`"
+        )
+    if context.token.type in ("PNAME", "IRI", "TERM", "NAME", "A", "WORD"):
+        return Explanation(
             "a triple stands in brackets",
             where,
             "write `[s, p, o]`, with commas; or put facts into a Turtle file",

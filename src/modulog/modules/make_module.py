@@ -30,7 +30,7 @@ MAKERS: dict[str, Callable[[ModulePlan, ModuleId, Stratum, Context], Module]] = 
     "symmetric": lambda plan, number, _, context: SymmetricModule(number, plan, context),
     "transitive": lambda plan, number, _, context: TransitiveModule(number, plan, context),
 }
-"""For each kind of module the function that makes it: from its plan, its number, its stratum and the facts."""
+"""For each kind of module the function that makes it from its plan, its number, its stratum and the facts."""
 
 
 def make_module(plan: ModulePlan, number: ModuleId, stratum: Stratum, context: Context) -> Module:

@@ -202,7 +202,7 @@ class Crossing(Prepared):
     parents: tuple[int, ...]
 
     def make_evaluation(self, body: Body, source: ModuleId, *, is_lookup: bool) -> Evaluation:
-        """An evaluation along the tree; few facts that are looked up are joined with the tables without it."""
+        """An evaluation along the tree; for few facts that are looked up, a plain join with the tables."""
         if is_lookup:
             return Prepared.make_evaluation(self, body, source, is_lookup=True)
         return TreeEvaluation(

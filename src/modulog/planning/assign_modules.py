@@ -73,7 +73,7 @@ def shared_closure(predicate: Predicate, clauses: Sequence[Clause]) -> ModulePla
 
 
 RECOGNISERS: list[Callable[[Predicate, Sequence[Clause]], ModulePlan | None]] = [shared_closure]
-"""Functions that find the clauses of a module among recursive clauses; None if there are none for a predicate."""
+"""Functions that find, for a predicate, the clauses of a module among recursive ones; None if there are none."""
 
 
 def _closure_clauses(predicate: Predicate, clauses: Sequence[Clause]) -> tuple[Clause, ...]:

@@ -23,7 +23,7 @@ from modulog.planning.stratify import stratify
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Switches:
-    """How rules are planned and evaluated, for `Reasoner(…, switches=…)`: most of it is for comparing algorithms.
+    """How rules are planned and evaluated, for `Reasoner(…, switches=…)`; mostly to compare algorithms.
 
     Results are the same whatever is switched; the defaults are almost always right.
 
