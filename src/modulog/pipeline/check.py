@@ -1,4 +1,6 @@
-"""All that can be wrong with a pipeline, found before Spark starts: rules, sources, sinks and the store, as a whole."""
+"""All that can be wrong with a pipeline, found before Spark starts: rules, sources, sinks and the store, as a
+whole.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ _NOT_LOCAL = 'write engine = "spark"'
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A configuration in which nothing is wrong, its program, and the files of each source; None where only Spark can tell."""
+    """A configuration in which nothing is wrong, its program, and the files of each source; None where only
+    Spark can tell.
+    """
 
     configuration: Configuration
     program: Program
@@ -49,7 +53,9 @@ class Checked:
 
 
 def check(configuration: Configuration) -> Checked:
-    """Look at everything that can be looked at without Spark; an error lists all mistakes, each with its place."""
+    """Look at everything that can be looked at without Spark; an error lists all mistakes, each with its
+    place.
+    """
     checker = _Checker(configuration)
     checker.check()
     if checker.mistakes:
@@ -79,7 +85,9 @@ def _written_out(configuration: Configuration, program: Program) -> Configuratio
 
 
 def mistakes_of(configuration: Configuration) -> list[str]:
-    """All mistakes of a configuration, but for those that its `unknown` values make; these are known already."""
+    """All mistakes of a configuration, but for those that its `unknown` values make; these are known
+    already.
+    """
     checker = _Checker(configuration)
     checker.check()
     return checker.mistakes
@@ -378,7 +386,9 @@ def _is_place(source: Source) -> bool:
 
 
 def _contradictions(source: Source) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What does not go together in one source: the keys that it depends on, and what is wrong with the first of them."""
+    """What does not go together in one source: the keys that it depends on, and what is wrong with the first
+    of them.
+    """
     is_named = source.predicate is not None
     if (source.path is None) == (source.table is None):
         yield ("path", "table"), "a source has either a `path` or a `table`"

@@ -1,10 +1,12 @@
-"""What a run has computed so far, in the store's folder, so that a run that was killed is taken up where it was.
+"""What a run has computed so far, in the store's folder, so that a run that was killed is taken up where it
+was.
 
     checkpoint/state.json            the key of the run, how far it has come, and in which files everything lies
     checkpoint/facts-…/, terms/      the files: of executors those that they have written anyway
 
-A state is committed by one rename: until then the one before it counts, and its files stay. Nobody who reads the store looks here. A run whose key, which is everything that decides what it
-computes, is not that of the state begins anew.
+A state is committed by one rename: until then the one before it counts, and its files stay. Nobody who reads
+the store looks here. A run whose key, which is everything that decides what it computes, is not that of the
+state begins anew.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ ROUNDS = 10
 """Rounds after which a state is committed, unless told otherwise."""
 
 SHARE = 10
-"""Committing takes at most one part in so many of the time: what is due waits, if it must, for a later round."""
+"""Committing takes at most one part in so many of the time: what is due waits, if it must, for a later round.
+"""
 
 STATE = "state.json"
 """The file that says what was committed, and in which files it lies."""
@@ -104,7 +107,9 @@ class Committed:
     # ---- Committing
 
     def _is_paid(self, cost: float = 0.0) -> bool:
-        """Whether so much time has passed that a commit, which is thought to take so many seconds, costs little of it."""
+        """Whether so much time has passed that a commit, which is thought to take so many seconds, costs
+        little of it.
+        """
         since = max(self._committed, self._begun if cost else 0.0)
         return working_time() - since >= SHARE * max(cost, self._cost)
 
@@ -170,8 +175,9 @@ def _listed(folder: Path) -> dict[str, int]:
 class Checkpoints(Committed):
     """The checkpoints of one run, for `begin` and `open_store` of `reasoner/for_pipelines.py`.
 
-    `resumed` says in words what an earlier run with the same key has left; it is empty if there is
-    nothing. Explicit facts that are `stored` lie in the store already. Once the results are where they belong, `clear` removes the files, which the reasoner needs until then.
+    `resumed` says in words what an earlier run with the same key has left; it is empty if there is nothing.
+    Explicit facts that are `stored` lie in the store already. Once the results are where they belong, `clear`
+    removes the files, which the reasoner needs until then.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as store:
@@ -223,7 +229,9 @@ class Checkpoints(Committed):
         self._done, self._rounds = self._progress()
 
     def reached(self) -> None:
-        """Commit if a stratum is done, or enough rounds are, and it costs little of the time; if it costs nothing, in any case when all is done."""
+        """Commit if a stratum is done, or enough rounds are, and it costs little of the time; if it costs
+        nothing, in any case when all is done.
+        """
         done, rounds = self._progress()
         if done > self._done or rounds >= self._rounds + self._every:
             self._consider(is_last=done == len(self._runs))

@@ -39,7 +39,9 @@ class LocalHost:
 
     engine: EngineKind = "local"
     keeps_updates = False
-    """Whether an update that was killed goes on where it was; otherwise it begins again with the last state that was saved."""
+    """Whether an update that was killed goes on where it was; otherwise it begins again with the last state
+    that was saved.
+    """
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers
@@ -88,7 +90,9 @@ class LocalHost:
     def write_sink(
         self, reasoner: Reasoner, sink: Sink, parts: Mapping[Predicate, str], stale: Sequence[str]
     ) -> dict[str, int]:
-        """Write the parts of some predicates, and remove parts that are wanted no more; answers the rows by part."""
+        """Write the parts of some predicates, and remove parts that are wanted no more; answers the rows by
+        part.
+        """
         folder = self.folder(sink.place)
         return write_folder(reasoner, folder, SINKS[sink.format], list(parts), stale)
 

@@ -70,7 +70,9 @@ _TRIES = 5
 
 
 def take_checkpoint(tasks: Path, area: Path) -> None:
-    """Let an area begin with the newest checkpoint that lies in the folder of tasks of a store; if there is none, with nothing."""
+    """Let an area begin with the newest checkpoint that lies in the folder of tasks of a store; if there is
+    none, with nothing.
+    """
     for _ in range(_TRIES):
         newest = _newest(tasks)
         if newest is None:
@@ -133,7 +135,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Parts of a sink that a task has written into a folder: names of files with their rows, and under which names they are wanted; parts that are wanted no more."""
+    """Parts of a sink that a task has written into a folder: names of files with their rows, and under which
+    names they are wanted; parts that are wanted no more.
+    """
 
     sink: Sink
     folder: str
@@ -146,7 +150,9 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of a run, or a batch of a stream: `saved` is the state that the attempt's store has, `state` the one once sinks are written."""
+    """What came of a run, or a batch of a stream: `saved` is the state that the attempt's store has, `state`
+    the one once sinks are written.
+    """
 
     account: Account
     counts: Counts
@@ -159,7 +165,8 @@ class Done:
 class RunRequest:
     """A run, or a batch of a stream, as a task is asked for it; see `task.work.Asked`.
 
-    `generation` is that of the store it begins with, 0 for none. `fetched` has sources and files of batches that only Spark could read, by the key of the source or the path.
+    `generation` is that of the store it begins with, 0 for none. `fetched` has sources and files of batches
+    that only Spark could read, by the key of the source or the path.
     """
 
     folder: str
@@ -216,7 +223,9 @@ class RunRequest:
 
 
 class TaskHost(LocalHost):
-    """The worker of a task: it has what Spark has fetched for it, and leaves the parts of sinks to the driver."""
+    """The worker of a task: it has what Spark has fetched for it, and leaves the parts of sinks to the
+    driver.
+    """
 
     engine: EngineKind = "spark"
 
@@ -295,7 +304,9 @@ class TaskRunner(Runner):
         self.saved = state
 
     def _keep_no_more(self, checkpoints: Checkpoints) -> None:
-        """The store of an attempt is nobody else's: until the driver has published it, another attempt needs what was kept."""
+        """The store of an attempt is nobody else's: until the driver has published it, another attempt needs
+        what was kept.
+        """
 
     def _written(self, reasoner: Reasoner, state: State) -> None:
         self.state = state

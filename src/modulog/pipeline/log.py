@@ -1,10 +1,12 @@
-"""The log of a run: a line of JSON for every stage, every round and everything that becomes known, in `runs/` of the store's folder.
+"""The log of a run: a line of JSON for every stage, every round and everything that becomes known, in `runs/`
+of the store's folder.
 
     {"at": "2026-03-01T04:00:02.118Z", "event": "stage", "stage": "read"}
     {"at": "2026-03-01T04:00:02.120Z", "event": "note", "stage": "read", "source": "orders/*.csv"}
     {"at": "2026-03-01T04:00:09.870Z", "event": "done", "stage": "read", "seconds": 7.752}
 
-A line is written as soon as it is true: the log of a run that was killed ends where it was. The report is made from these lines alone.
+A line is written as soon as it is true: the log of a run that was killed ends where it was. The report is
+made from these lines alone.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ class RunLog:
         self._file = path.open("x", encoding="utf-8", buffering=1)
 
     def write(self, event: str, **values: Any) -> None:
-        """One line; what JSON cannot say is written as text. On a full disk the run has other worries than its log."""
+        """One line; what JSON cannot say is written as text. On a full disk the run has other worries than
+        its log.
+        """
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         stage = {"stage": self._stage} if self._stage else {}
         self._append(
@@ -59,7 +63,9 @@ class RunLog:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Note when the stage begins, when it ends, and whether it failed; a stage inside another one has seconds of its own."""
+        """Note when the stage begins, when it ends, and whether it failed; a stage inside another one has
+        seconds of its own.
+        """
         outer, self._stage = self._stage, name
         earlier, self._within = self._within, 0.0
         outcome, began = {"event": "done"}, working_time()
@@ -90,7 +96,9 @@ class RunLog:
     # ---- What another process has written
 
     def repeat(self, line: dict[str, Any]) -> AbstractContextManager[None] | None:
-        """Take over a line of a log of another process, and tell it; the line that begins a stage answers a context to be left when the stage ends."""
+        """Take over a line of a log of another process, and tell it; the line that begins a stage answers a
+        context to be left when the stage ends.
+        """
         self._append(json.dumps(line, ensure_ascii=False))
         event, stage = line["event"], line.get("stage", "")
         values = {name: value for name, value in line.items() if name not in ("at", "event", "stage")}
@@ -105,7 +113,9 @@ class RunLog:
         return None
 
     def compiled(self) -> None:
-        """Note how long kernels were compiled, as a stage of its own: the seconds of no other stage have it."""
+        """Note how long kernels were compiled, as a stage of its own: the seconds of no other stage
+        have it.
+        """
         seconds, self._compiled = compile_time.seconds - self._compiled, compile_time.seconds
         if seconds:
             self.seconds[COMPILING] = self.seconds.get(COMPILING, 0.0) + seconds
@@ -127,7 +137,9 @@ class Record:
         self.log = log
 
     def finished(self, run: Run) -> Run:
-        """Note how the run ended; the same run, with the seconds of its stages and the place of its report."""
+        """Note how the run ended; the same run, with the seconds of its stages and the place of its
+        report.
+        """
         self.log.compiled()
         done = replace(run, seconds=self.log.seconds, report=str(self.log.path.with_suffix(".html")))
         self.log.write("end", outcome="done", **{f.name: getattr(done, f.name) for f in fields(done)})

@@ -1,4 +1,6 @@
-"""What has changed, as facts to delete and to add: sources compared with the stored explicit facts, and batches that were given."""
+"""What has changed, as facts to delete and to add: sources compared with the stored explicit facts, and
+batches that were given.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def compare(
     state: State,
     read_source: Callable[[Source], Given],
 ) -> Step:
-    """What must go and come so that the facts of predicates whose sources changed are those of all their sources."""
+    """What must go and come so that the facts of predicates whose sources changed are those of all their
+    sources.
+    """
     read = {source.key: read_source(source) for source in found.changed}
     concerned = found.concerned.union(*(given.tables for given in read.values()))
     _refuse_loss(concerned, found.changed, state)
@@ -73,7 +77,9 @@ def _refuse_loss(concerned: Iterable[Predicate], changed: Sequence[Source], stat
 
 
 def coming(checked: Checked, has_streams: bool) -> set[str]:
-    """The names of predicates that batches and streams may fill later, as far as that is known; otherwise all of the program."""
+    """The names of predicates that batches and streams may fill later, as far as that is known; otherwise all
+    of the program.
+    """
     sources = zip(checked.configuration.sources, checked.files, strict=True)
     batches = [
         source.predicates or [file.predicate for file in files or ()]
@@ -126,7 +132,9 @@ def touched_by(state: State, given: Iterable[Given]) -> State:
 
 
 def stream_batch(given: Iterable[Given], role: Role, key: str, state: State, after: StreamState) -> Step:
-    """The step of a batch of a stream, which only adds, or only deletes; `after` is how far the stream has come with it."""
+    """The step of a batch of a stream, which only adds, or only deletes; `after` is how far the stream has
+    come with it.
+    """
     read = list(given)
     state = replace(touched_by(state, read), streams={**state.streams, key: after})
     whole = _all(read)

@@ -1,4 +1,6 @@
-"""`Pipeline`, the facade: from raw sources to results that are kept up to date, again and again; and what a run would do, in words."""
+"""`Pipeline`, the facade: from raw sources to results that are kept up to date, again and again; and what a
+run would do, in words.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +122,8 @@ class Pipeline:
         engine: EngineKind | None = None,
         workers: int | None = None,
     ) -> Pipeline:
-        """The pipeline of a TOML file; paths in it are relative to its folder. `engine` and `workers` say where it runs, whatever the file says.
+        """The pipeline of a TOML file; paths in it are relative to its folder. `engine` and `workers` say
+        where it runs, whatever the file says.
 
         >>> from tempfile import TemporaryDirectory
         >>> from modulog.errors import PipelineError
@@ -148,7 +151,9 @@ class Pipeline:
         name: str | None = None,
         trigger: str = AVAILABLE_NOW,
     ) -> None:
-        """Take the batches of a streaming data frame, too: each is one update. `name` tells streams of one predicate apart in later runs."""
+        """Take the batches of a streaming data frame, too: each is one update. `name` tells streams of one
+        predicate apart in later runs.
+        """
         if self.configuration.engine == "local":
             raise OptionError('a local pipeline has no streams: take the Spark engine, engine="spark"')
         from modulog.pipeline.spark_host import Stream
@@ -176,7 +181,9 @@ class Pipeline:
         return describe(self._checked(), full)
 
     def run(self, *, full: bool = False, spark: Any = None, watch: Watch | None = None) -> Run:
-        """Check everything, then bring the store and the sinks up to date; `full=True` starts again from the sources as they are."""
+        """Check everything, then bring the store and the sinks up to date; `full=True` starts again from the
+        sources as they are.
+        """
         checked = self._checked()
         if spark is not None and self.configuration.engine == "local":
             raise OptionError(

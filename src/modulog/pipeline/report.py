@@ -1,4 +1,6 @@
-"""The report of a run, made from the lines of its log: what went wrong first, then what was read, computed and written."""
+"""The report of a run, made from the lines of its log: what went wrong first, then what was read, computed
+and written.
+"""
 
 from __future__ import annotations
 
@@ -261,7 +263,9 @@ def _change(end: Event) -> str:
 
 
 def _written(pipeline: Event, end: Event) -> str:
-    """The store, the table of the net change and the parts of sinks; nothing of a run that has failed, which may have saved some of it."""
+    """The store, the table of the net change and the parts of sinks; nothing of a run that has failed, which
+    may have saved some of it.
+    """
     if end.get("outcome") != "done":
         return ""
     store = [("the store", f"{pipeline.get('store', '')}, as its state {end.get('generation')}", None)]
@@ -337,7 +341,9 @@ def names(values: Sequence[str]) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str = "") -> str:
-    """A table; `#` before a head marks numbers, "`" code, and "=" is a bar for its value. Without rows there is nothing."""
+    """A table; `#` before a head marks numbers, "`" code, and "=" is a bar for its value. Without rows there
+    is nothing.
+    """
     lines = list(rows)
     if not lines:
         return ""

@@ -37,7 +37,9 @@ class Watch(Protocol):
         """Around each stage; it may fail inside."""
 
     def note(self, **values: Any) -> None:
-        """Something that is known now: of the stage that runs, or outside of all of the whole run. JSON can say it."""
+        """Something that is known now: of the stage that runs, or outside of all of the whole run. JSON can
+        say it.
+        """
 
     def __call__(self, stratum: int, strata: int, name: str, round_: int, facts: int) -> None:
         """Called once a round, as `Reasoner(progress=…)` calls it."""
@@ -61,10 +63,13 @@ class Unwatched:
 class Run:
     """What a run did.
 
-    `reason` says why it was full or what changed, `resumed` what was taken over from a run that was killed; `read` has the rows of each source that was read; `added` and `deleted` are the
-    net change by predicate, of an incremental run; `written` has the rows of each part of a sink that was written. `set_aside` counts bad records, which lie in `bad_records`; `failures` counts, by kind,
-    rows that were left out because values could not be compared or had no result, as `Failures` names them. `still_derived` counts the facts to delete that rules derive. `place` says
-    of a run on Spark whether one task has done the work, or all executors, and why.
+    `reason` says why it was full or what changed, `resumed` what was taken over from a run that was killed;
+    `read` has the rows of each source that was read; `added` and `deleted` are the net change by predicate,
+    of an incremental run; `written` has the rows of each part of a sink that was written. `set_aside` counts
+    bad records, which lie in `bad_records`; `failures` counts, by kind, rows that were left out because
+    values could not be compared or had no result, as `Failures` names them. `still_derived` counts the facts
+    to delete that rules derive. `place` says of a run on Spark whether one task has done the work, or all
+    executors, and why.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

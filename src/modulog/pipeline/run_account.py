@@ -1,4 +1,6 @@
-"""What a run has done so far: it goes into the log as soon as it is known, and at the end all of it into the `Run`."""
+"""What a run has done so far: it goes into the log as soon as it is known, and at the end all of it into the
+`Run`.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ class Account:
         return found
 
     def take(self, other: Account, before: Path, after: Path) -> None:
-        """Have what another process has done for this run; files that lay in one folder there lie in another now."""
+        """Have what another process has done for this run; files that lay in one folder there lie in another
+        now.
+        """
         self.__dict__ |= other.__dict__
         if self._change is not None:
             self._change = self._change.replace(str(before), str(after))
@@ -178,7 +182,8 @@ def _first(place: Path) -> list[dict[str, Any]]:
 def described(statistics: Statistics) -> dict[str, Any]:
     """What a materialisation did, by stratum and rule, as JSON can say it.
 
-    Rules that Spark evaluates together share the seconds of their round, and those that it puts off also the seconds of their evaluation.
+    Rules that Spark evaluates together share the seconds of their round, and those that it puts off also the
+    seconds of their evaluation.
 
     >>> from modulog import Reasoner
     >>> found = described(Reasoner("q(?x) :- p(?x) . p(a) .").materialise())
@@ -220,7 +225,9 @@ def _summed(names: Sequence[str], rounds: Sequence[RoundStatistics], seconds: fl
 
 
 def _by_rule(rounds: Sequence[RoundStatistics], late: float = 0.0) -> list[dict[str, Any]]:
-    """What each rule gave in all rounds, and its seconds: its own, or an equal share of its round's and, if it was put off, of the late ones."""
+    """What each rule gave in all rounds, and its seconds: its own, or an equal share of its round's and, if
+    it was put off, of the late ones.
+    """
     put_off = sum(not rule.seconds for r in rounds for rule in r.rules if not r.actions)
     found: dict[str, dict[str, Any]] = {}
     failures: dict[str, Failures] = {}

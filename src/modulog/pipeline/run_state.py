@@ -32,7 +32,9 @@ class SourceState:
 
 @dataclass(frozen=True, slots=True)
 class StreamState:
-    """How far a stream has come: the folder in which Spark notes it, the name Spark gave it there, and the last batch that was applied."""
+    """How far a stream has come: the folder in which Spark notes it, the name Spark gave it there, and the
+    last batch that was applied.
+    """
 
     checkpoint: str
     id: str = ""
@@ -43,8 +45,8 @@ class StreamState:
 class State:
     """Everything by the keys of sources and sinks.
 
-    `applied` has the files of add and delete sources; `touched` the predicates that batches have changed; `sinks` the parts that each sink has;
-    `behind` the predicates whose facts sinks do not have yet.
+    `applied` has the files of add and delete sources; `touched` the predicates that batches have changed;
+    `sinks` the parts that each sink has; `behind` the predicates whose facts sinks do not have yet.
     """
 
     switches: Mapping[str, str] = field(default_factory=dict)
@@ -62,7 +64,9 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A store as a run finds it. `current` is false if something else has changed the store since the last run of a pipeline."""
+    """A store as a run finds it. `current` is false if something else has changed the store since the last
+    run of a pipeline.
+    """
 
     manifest: Manifest
     state: State
@@ -102,7 +106,9 @@ def _predicates(items: list[dict[str, Any]]) -> tuple[Predicate, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The mode of a run and why; the last run, None if all sources are read again; whether all consequences are computed from stored facts."""
+    """The mode of a run and why; the last run, None if all sources are read again; whether all consequences
+    are computed from stored facts.
+    """
 
     mode: Mode
     reason: str

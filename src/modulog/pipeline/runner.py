@@ -1,6 +1,7 @@
 """A run, stage by stage: read, materialise or update, note the change, save, write the sinks.
 
-The store is saved before the sinks are written, with a note of what they do not have yet: a run that is killed in between leaves that to the next.
+The store is saved before the sinks are written, with a note of what they do not have yet: a run that is
+killed in between leaves that to the next.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ def told(error: OSError, store: str) -> DataError:
 
 
 def _run(checked: Checked, log: RunLog, full: bool, spark: Any, streams: Sequence[Stream]) -> Run:
-    """Do everything; a failure leaves the store and the sinks with what they had when the last stage was done."""
+    """Do everything; a failure leaves the store and the sinks with what they had when the last stage was
+    done.
+    """
     configuration, way = checked.configuration, way_of(checked, full)
     account, store = Account(log, way), Path(configuration.store)
     with checksums_ahead(checked) as ahead, host_of(configuration, log, spark) as host:
@@ -83,7 +86,9 @@ def _run(checked: Checked, log: RunLog, full: bool, spark: Any, streams: Sequenc
 
 
 def clean(store: Path) -> None:
-    """Remove what runs that were killed have left: changes that were never saved, and streams that the store does not know."""
+    """Remove what runs that were killed have left: changes that were never saved, and streams that the store
+    does not know.
+    """
     saved = check_target(store)
     streams = saved.notes.get("streams", {}) if saved else {}
     kept = {stream["checkpoint"] for stream in streams.values()}
@@ -115,7 +120,9 @@ class Runner:
         self.checkpoints: UpdateCheckpoints | None = None
 
     def run(self, streams: Sequence[Stream] = ()) -> Counts:
-        """Do everything, and answer how many facts there are; a failure leaves the store and the sinks with what they had when the last stage was done."""
+        """Do everything, and answer how many facts there are; a failure leaves the store and the sinks with
+        what they had when the last stage was done.
+        """
         self.has_streams = bool(streams)
         with self._reasoner() as reasoner:
             self._apply(reasoner)
@@ -130,7 +137,9 @@ class Runner:
     # ---- The facts as they were, or as the sources say
 
     def _reasoner(self) -> Reasoner:
-        """A reasoner over the store, which has what the plain sources say, or said when they were last read."""
+        """A reasoner over the store, which has what the plain sources say, or said when they were
+        last read.
+        """
         if self.known is None:
             self._load()
         elif self.way.recomputes:
@@ -161,12 +170,16 @@ class Runner:
         }
 
     def _update_key(self, is_stream: bool = False) -> dict[str, Any]:
-        """The same for an update. Nobody knows whether a table, or a batch of a stream, is the same next time: no other run can go on then."""
+        """The same for an update. Nobody knows whether a table, or a batch of a stream, is the same next
+        time: no other run can go on then.
+        """
         sums = (self.found.sums[source.key] for source in self.configuration.sources if not source.stream)
         return {"run": uuid4().hex} if is_stream or None in sums else self._key()
 
     def _load(self) -> None:
-        """Read all plain sources, compute what follows, save; a run that was killed is taken up where it was."""
+        """Read all plain sources, compute what follows, save; a run that was killed is taken up where
+        it was.
+        """
         sums = self.found.sums
         checkpoints = Checkpoints(self.store, self._key(), self.configuration.checkpoint_rounds)
         self.account.resume(checkpoints.resumed)

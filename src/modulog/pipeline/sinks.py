@@ -48,7 +48,9 @@ def write_folder(
 
 
 def bring_parts(source: Path, folder: Folder, names: Sequence[str], stale: Sequence[str]) -> None:
-    """The same with parts that lie in a folder of this machine: they are moved, or copied to another file system."""
+    """The same with parts that lie in a folder of this machine: they are moved, or copied to another file
+    system.
+    """
     with _aside(folder) as aside:
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             list(threads.map(lambda name: folder.bring(source / name, f"{aside}/{name}"), names))
@@ -68,7 +70,9 @@ def move_parts(folder: Folder, aside: str, names: Iterable[str], stale: Iterable
 
 @contextmanager
 def _aside(folder: Folder) -> Iterator[str]:
-    """A name in a folder for what is not whole yet; it is gone in the end, and so are those of runs that were killed."""
+    """A name in a folder for what is not whole yet; it is gone in the end, and so are those of runs that were
+    killed.
+    """
     folder.make()
     for name in folder.names():
         if name.startswith(f".{ASIDE}"):
@@ -83,7 +87,9 @@ def _aside(folder: Folder) -> Iterator[str]:
 def write_sink(
     reasoner: Reasoner, host: LocalHost, sink: Sink, known: Sequence[str] | None, changed: Collection[str]
 ) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Write the predicates of a sink that changed, all if nothing of it is known; answers the rows of what was written, and all its parts."""
+    """Write the predicates of a sink that changed, all if nothing of it is known; answers the rows of what
+    was written, and all its parts.
+    """
     parts = _parts(sink, predicates_of(sink, reasoner))
     wanted = {
         p: name for p, name in parts.items() if known is None or p.name in changed or (changed and p in VIEWS)

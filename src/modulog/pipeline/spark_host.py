@@ -1,4 +1,5 @@
-"""A run on Spark: a session, the file systems that it knows, tables of its catalogue, and Structured Streaming.
+"""A run on Spark: a session, the file systems that it knows, tables of its catalogue, and Structured
+Streaming.
 
 A batch of a stream is one update, saved together with its number, so that none is applied twice. A stream of
 files finds new files; they are read as all others are. Spark notes in a folder of the store how far it has
@@ -50,7 +51,9 @@ FILES = "path string, modificationTime timestamp, length long, content binary"
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Batches to add or to delete: `open` makes the streaming frame, None if nothing has come yet, `read` the facts of one batch of it."""
+    """Batches to add or to delete: `open` makes the streaming frame, None if nothing has come yet, `read` the
+    facts of one batch of it.
+    """
 
     key: str
     role: Role
@@ -92,7 +95,9 @@ def file_stream(source: Source) -> Stream:
 def run_stream(
     spark: Any, stream: Stream, known: StreamState, folder: Path, take: Callable[[Any, StreamState], None]
 ) -> None:
-    """Hand every batch that has not been applied to `take`, with the state after it, until the trigger has enough."""
+    """Hand every batch that has not been applied to `take`, with the state after it, until the trigger has
+    enough.
+    """
     place = folder.absolute() / known.checkpoint
     failed: list[BaseException] = []
 
@@ -139,7 +144,9 @@ class SparkHost(LocalHost):
         return open_place(SparkOptions(session=self.spark, folder=self._store / TASKS))
 
     def decide(self, work: Work) -> Decision:
-        """One task, if it can have the memory that the sources, and the store of an incremental run, ask for."""
+        """One task, if it can have the memory that the sources, and the store of an incremental run,
+        ask for.
+        """
         place = self.place()
         try:
             for source in work.to_read():
@@ -159,7 +166,9 @@ class SparkHost(LocalHost):
             self.sizes[format] = self.sizes.get(format, 0) + size
 
     def options(self, checkpoints: Committed | None) -> dict[str, Any]:
-        """As `LocalHost.options`; checkpoints lie in the folder in which the reasoner keeps facts and terms."""
+        """As `LocalHost.options`; checkpoints lie in the folder in which the reasoner keeps facts and
+        terms.
+        """
         folder = None if checkpoints is None else checkpoints.folder
         spark = SparkOptions(session=self.spark, folder=folder, **self._limits)
         return {"spark": spark, "workers": self.workers}
@@ -206,7 +215,9 @@ class SparkHost(LocalHost):
         return (lambda: reasoner.to_spark(predicate)) if predicate.arity else None
 
     def write_table(self, name: str, rows: int, frame: Callable[[], Any] | None) -> None:
-        """Write a table under another name, and rename it when it is whole; without a frame it has one value, whether there is a row."""
+        """Write a table under another name, and rename it when it is whole; without a frame it has one value,
+        whether there is a row.
+        """
         aside = f"{name}__{ASIDE.replace('-', '_')}"
         made = frame() if frame else self.spark.createDataFrame([(rows > 0,)], "holds boolean")
         made.write.mode("overwrite").saveAsTable(aside)

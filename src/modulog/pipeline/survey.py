@@ -1,4 +1,5 @@
-"""What a run has to do, found before any source is read: the sources as they are, beside what the last run knew.
+"""What a run has to do, found before any source is read: the sources as they are, beside what the last run
+knew.
 
 Nothing is read but checksums of files, and those of this machine need no Spark: `--dry-run` looks here, too.
 """
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 class Survey:
     """The sources as they are.
 
-    `sums` has the checksums of the files of each source by its key, None for a table, which has none. `changed` are the sources that may hold other facts than they did, `concerned`
-    the predicates that they filled then, or whose facts in the rules are others. `batches` are the files of add and delete sources that have not been applied.
+    `sums` has the checksums of the files of each source by its key, None for a table, which has none.
+    `changed` are the sources that may hold other facts than they did, `concerned` the predicates that they
+    filled then, or whose facts in the rules are others. `batches` are the files of add and delete sources
+    that have not been applied.
     """
 
     sums: Mapping[str, Files | None]
@@ -71,7 +74,9 @@ def is_changed(source: Source, state: State, sums: Files | None) -> bool:
 
 
 def _waiting(source: Source, state: State, files: Sequence[FactFile], sums: Files) -> list[FactFile]:
-    """The files of a source of batches that were not applied: under another name, or with other content, a file is another batch."""
+    """The files of a source of batches that were not applied: under another name, or with other content, a
+    file is another batch.
+    """
     applied = state.applied.get(source.key, {})
     return [file for file in files if applied.get(str(file.path)) != sums[str(file.path)]]
 
@@ -91,7 +96,9 @@ class Work:
     found: Survey
 
     def to_read(self) -> list[Source]:
-        """The sources that are read as wholes, or may be: all of a full run, otherwise those that have changed and those that fill the same predicates."""
+        """The sources that are read as wholes, or may be: all of a full run, otherwise those that have
+        changed and those that fill the same predicates.
+        """
         plain = [source for source in self.checked.configuration.sources if not source.is_batch]
         known, found = self.way.known, self.found
         if known is None:

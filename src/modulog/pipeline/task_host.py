@@ -1,4 +1,6 @@
-"""A run on Spark as one task, from the driver: what the task is asked for, what of it becomes known, and what it has made is put into its places."""
+"""A run on Spark as one task, from the driver: what the task is asked for, what of it becomes known, and what
+it has made is put into its places.
+"""
 
 from __future__ import annotations
 
@@ -170,9 +172,11 @@ def _notes(state: State) -> Any:
 
 
 class Replay:
-    """Repeats in a log, and to who watches it, what the attempts at a task write; until the first line there is a stage for the start of the task.
+    """Repeats in a log, and to who watches it, what the attempts at a task write; until the first line there
+    is a stage for the start of the task.
 
-    Of several attempts the one that has begun last is told. Where a task speaks of its own store, a folder in that of its attempt, it means the store of the run.
+    Of several attempts the one that has begun last is told. Where a task speaks of its own store, a folder in
+    that of its attempt, it means the store of the run.
     """
 
     def __init__(self, log: RunLog, attempts: Path, store: Path) -> None:

@@ -1,6 +1,7 @@
 """Checkpoints of an update: what each stratum that is done, and the one at work, has lost and won so far.
 
-A state is committed when a stratum is done and after every k-th round, unless that would take most of the time. What rests on sources is read again by the run that goes on.
+A state is committed when a stratum is done and after every k-th round, unless that would take most of the
+time. What rests on sources is read again by the run that goes on.
 """
 
 from __future__ import annotations

@@ -1,1 +1,3 @@
-"""Spark itself, for the SQL engine, the task and pipelines: sessions, what Java says, file systems and errors."""
+"""Spark itself, for the SQL engine, the task and pipelines: sessions, what Java says, file systems and
+errors.
+"""

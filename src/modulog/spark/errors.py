@@ -1,8 +1,10 @@
-"""What goes wrong on Spark as errors of Modulog: one line for the user, and one that names the log of a Spark of our own. The original is chained to what is not understood.
+"""What goes wrong on Spark as errors of Modulog: one line for the user, and one that names the log of a Spark
+of our own. The original is chained to what is not understood.
 
-Errors of ours that are raised in executors arrive as text inside a traceback inside an exception of Java: they are
-found there and raised again. A bad record is named by numbers at first, since executors do not know the lines of a
-file; the source that was read says what they mean. PySpark is not imported here: it may be what is missing.
+Errors of ours that are raised in executors arrive as text inside a traceback inside an exception of Java:
+they are found there and raised again. A bad record is named by numbers at first, since executors do not know
+the lines of a file; the source that was read says what they mean. PySpark is not imported here: it may be
+what is missing.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ def bad_record(token: str, reason: str, **place: Any) -> DataError:
 
 
 def register(token: str, locator: Any) -> None:
-    """Let `locator.locate` turn the place of a bad record whose error carries the token into a file and a line.
+    """Let `locator.locate` turn the place of a bad record whose error carries the token into a file and a
+    line.
 
     Frames outlive the sources that they come from, so the last thousand sources are kept.
     """
@@ -83,7 +86,9 @@ def translate(error: BaseException) -> ModulogError:
 
 
 def _failed(text: str) -> ModulogError | None:
-    """What is known to be behind the text of an exception: an error of ours in an executor, or something that users can mend."""
+    """What is known to be behind the text of an exception: an error of ours in an executor, or something that
+    users can mend.
+    """
     if found := _OURS.findall(text):
         return _ours(*found[-1])
     for test in (_missing_path, _unreadable, _full, _unknown_scheme):

@@ -1,4 +1,6 @@
-"""Folders that driver and executors share: on this machine, where no Spark is needed to look at them, or on any file system that Hadoop knows."""
+"""Folders that driver and executors share: on this machine, where no Spark is needed to look at them, or on
+any file system that Hadoop knows.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,8 @@ AS_WRITTEN = "__globPaths__"
 
 
 class HadoopListing:
-    """The files of every file system that Spark can read: `file:`, `hdfs:`, `s3a:` and whatever else is set up.
+    """The files of every file system that Spark can read: `file:`, `hdfs:`, `s3a:` and whatever else is set
+    up.
 
     `sizes` has the bytes of every file that was listed.
     """

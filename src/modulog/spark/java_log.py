@@ -1,8 +1,11 @@
-"""The file that takes what the Java process of a session of our own prints, and Spark's workers in Python with it.
+"""The file that takes what the Java process of a session of our own prints, and Spark's workers in Python
+with it.
 
-Spark logs to stderr, and so do Java itself and the workers: hundreds of lines for one bad record. The Java process of a session that Modulog starts has a file for stdout and
-stderr instead, and errors that come from Spark name it. There is one Java process for each Python process: it outlives its sessions, and so does its file. Without a name the
-file is a temporary one, which is removed at the end of the process if no error has named it. PySpark is not imported here: it may be what is missing.
+Spark logs to stderr, and so do Java itself and the workers: hundreds of lines for one bad record. The Java
+process of a session that Modulog starts has a file for stdout and stderr instead, and errors that come from
+Spark name it. There is one Java process for each Python process: it outlives its sessions, and so does its
+file. Without a name the file is a temporary one, which is removed at the end of the process if no error has
+named it. PySpark is not imported here: it may be what is missing.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ _is_named = False
 
 @contextmanager
 def opened(path: Path | None) -> Iterator[IO[bytes]]:
-    """The file to start Java with, at this path or a temporary one; PySpark's own complaints about Java go there, too."""
+    """The file to start Java with, at this path or a temporary one; PySpark's own complaints about Java go
+    there, too.
+    """
     global _path
     if path is None:
         number, name = tempfile.mkstemp(prefix="modulog-spark-", suffix=".log")
@@ -49,7 +54,9 @@ def watch(process: Popen[bytes]) -> None:
 
 
 def has_ended() -> bool:
-    """Whether the Java process that we started is no more; one that has just closed its connections is given a moment to end."""
+    """Whether the Java process that we started is no more; one that has just closed its connections is given
+    a moment to end.
+    """
     if _process is None:
         return False
     with suppress(TimeoutExpired):

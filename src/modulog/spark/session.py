@@ -29,9 +29,11 @@ SETTINGS = {
     "spark.driver.memory": "2g",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
-"""What a session of our own has unless told otherwise; the number of partitions follows the data, by adaptive execution.
+"""What a session of our own has unless told otherwise; the number of partitions follows the data, by adaptive
+execution.
 
-Debugging of data frames would note the line of Python behind every column: two of three calls into the JVM."""
+Debugging of data frames would note the line of Python behind every column: two of three calls into the JVM.
+"""
 
 
 def active_session() -> SparkSession | None:
@@ -40,7 +42,9 @@ def active_session() -> SparkSession | None:
 
 
 def session_of(given: SparkSession | None, settings: Mapping[str, str] | None) -> tuple[SparkSession, bool]:
-    """The session that was given, the active one, or a new one with settings; and whether it is ours to stop."""
+    """The session that was given, the active one, or a new one with settings; and whether it is ours
+    to stop.
+    """
     own = given is None and active_session() is None
     return given or build_session(settings), own
 
@@ -67,7 +71,9 @@ def build_session(settings: Mapping[str, str] | None = None, log: Path | None = 
 
 
 def _start_java(settings: Mapping[str, str], log: Path | None) -> None:
-    """Start Java, and in it a context with these settings, as `SparkSession.builder` would, but without a word on stderr."""
+    """Start Java, and in it a context with these settings, as `SparkSession.builder` would, but without a
+    word on stderr.
+    """
     if not _has_java():
         raise EngineUnavailable(NO_JAVA)  # the scripts of Spark would say it too, in lines of their own
     conf = SparkConf().setAll(list(settings.items()))
@@ -78,7 +84,9 @@ def _start_java(settings: Mapping[str, str], log: Path | None) -> None:
 
 
 def stop_session(session: SparkSession) -> None:
-    """Stop a session of our own; if its Java process has died, which another error has told by then, there is nothing to stop."""
+    """Stop a session of our own; if its Java process has died, which another error has told by then, there is
+    nothing to stop.
+    """
     with suppress(OSError, Py4JError):
         session.stop()
 

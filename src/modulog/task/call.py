@@ -30,7 +30,9 @@ class Tail:
         self._read: dict[Path, int] = {}
 
     def lines(self) -> Iterator[tuple[Path, str]]:
-        """What has been written since the last time, with the folder of the attempt; attempts that have begun later come later."""
+        """What has been written since the last time, with the folder of the attempt; attempts that have begun
+        later come later.
+        """
         new = [path for path in self._attempts.glob(f"*/{NAME}") if path not in self._read]
         for path in (*self._read, *sorted(new, key=_begun)):
             with suppress(OSError), path.open("rb") as file:
@@ -88,9 +90,11 @@ class Caller:
     def call(
         self, request: Any, description: str, look: Callable[[], None], lost: Callable[[], WorkerLost]
     ) -> Outcome:
-        """What became of a request; its folder of attempts has then only what the attempt that answered has made.
+        """What became of a request; its folder of attempts has then only what the attempt that answered has
+        made.
 
-        `look` is called again and again meanwhile. An error of the work is raised; `lost` makes the one for a worker that was killed, or had no memory left.
+        `look` is called again and again meanwhile. An error of the work is raised; `lost` makes the one for a
+        worker that was killed, or had no memory left.
         """
         attempts = Path(request.attempts)
         try:

@@ -1,7 +1,10 @@
-"""Whether one task is enough for a run: the one place where that is decided, and the figures it is decided by.
+"""Whether one task is enough for a run: the one place where that is decided, and the figures it is decided
+by.
 
-The estimate is of the memory that a Python worker needs at its peak while it loads sources, evaluates rules and writes a store. It is made from the sizes of sources before any of them is read, so what rules derive is guessed
-from ordinary programs: `BYTES` has what was measured with the local engine, rules and all, rounded up.
+The estimate is of the memory that a Python worker needs at its peak while it loads sources, evaluates rules
+and writes a store. It is made from the sizes of sources before any of them is read, so what rules derive is
+guessed from ordinary programs: `BYTES` has what was measured with the local engine, rules and all, rounded
+up.
 """
 
 from __future__ import annotations

@@ -37,7 +37,9 @@ class Description(Protocol):
         """What it is called."""
 
     def names(self, place: Any) -> Collection[str]:
-        """The names of the predicates that it fills; `"triple"` for files of triples. `place` knows the names of files."""
+        """The names of the predicates that it fills; `"triple"` for files of triples. `place` knows the names
+        of files.
+        """
 
     def shipped(self, fetching: Fetching) -> Description:
         """The same as a task can take it up."""
@@ -127,7 +129,9 @@ class GivenFiles:
 
 @dataclass(frozen=True, slots=True)
 class GivenTable:
-    """What a table of Spark fills, as Spark has written it for a task: the facts of each predicate, and folders of bad records."""
+    """What a table of Spark fills, as Spark has written it for a task: the facts of each predicate, and
+    folders of bad records.
+    """
 
     path: str
     parts: tuple[GivenFacts, ...]
@@ -186,7 +190,9 @@ Descriptions = Sequence[Description]
 
 
 class Fetching:
-    """Puts things that only Spark can read where a task can read them, by a place, as `place.TaskPlace` describes it."""
+    """Puts things that only Spark can read where a task can read them, by a place, as `place.TaskPlace`
+    describes it.
+    """
 
     def __init__(self, place: Any) -> None:
         self._place = place

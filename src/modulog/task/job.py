@@ -1,4 +1,5 @@
-"""A function that runs in the Python worker of one executor, as a job of one task, and the memory it may have.
+"""A function that runs in the Python worker of one executor, as a job of one task, and the memory it may
+have.
 
 The function is named by its module, so that only names and bytes are shipped. A worker may have another path
 for imports than the driver, or in local mode even another Python: the task first puts the driver's folders on
@@ -35,7 +36,8 @@ def run_task(
 ) -> bytes:
     """Let a worker call a function, named "module:function", with the request; answers what it returned.
 
-    `observe` is called every now and then while the task runs, in the thread of the caller. If it or the user stops the work, the task is cancelled, and is gone when this returns.
+    `observe` is called every now and then while the task runs, in the thread of the caller. If it or the user
+    stops the work, the task is cancelled, and is gone when this returns.
     """
     outcome: list[bytes] = []
     failure: list[BaseException] = []
@@ -91,7 +93,8 @@ def _own_python(spark: SparkSession) -> Iterator[None]:
 def _calling(function: str, request: bytes) -> Callable[[Iterable[int]], Iterable[bytes]]:
     """The function as `mapPartitions` takes it.
 
-    As it is made here, it travels by value: nothing of the package is imported before the path is right. All input is read: a worker that leaves some is thrown away.
+    As it is made here, it travels by value: nothing of the package is imported before the path is right. All
+    input is read: a worker that leaves some is thrown away.
     """
     paths, (module, name) = [os.path.abspath(path) for path in sys.path], function.split(":")
 
@@ -120,7 +123,9 @@ _LEAST_OVERHEAD = 384 << 20
 
 
 def room_of(spark: SparkSession) -> Room:
-    """The memory of a worker: what Spark limits it to, otherwise what the container has beside Java's heap; in local mode what is free."""
+    """The memory of a worker: what Spark limits it to, otherwise what the container has beside Java's heap;
+    in local mode what is free.
+    """
     context = spark.sparkContext
     conf = context.getConf()
     is_local = str(context.master).split("[")[0] == "local"

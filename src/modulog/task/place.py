@@ -1,5 +1,5 @@
-"""Spark as the place of a task: its session, the folder that driver and workers share, memory, and the sources
-that only Spark can read.
+"""Spark as the place of a task: its session, the folder that driver and workers share, memory, and the
+sources that only Spark can read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ VALUE = 16
 
 
 class TaskPlace:
-    """A session, the caller's or our own, and a folder for states and for what travels; without one, a temporary folder of this machine, which is right for local masters."""
+    """A session, the caller's or our own, and a folder for states and for what travels; without one, a
+    temporary folder of this machine, which is right for local masters.
+    """
 
     def __init__(self, options: SparkOptions) -> None:
         self.spark, self._own = session_of(options.session, options.settings)
@@ -68,7 +70,9 @@ class TaskPlace:
 
     @property
     def threads(self) -> int | None:
-        """The threads that a task may have: in local mode all cores, as nothing else runs; elsewhere those that Spark gives a task."""
+        """The threads that a task may have: in local mode all cores, as nothing else runs; elsewhere those
+        that Spark gives a task.
+        """
         if is_local(self.spark):
             return None
         return int(self.spark.sparkContext.getConf().get("spark.task.cpus", "1") or 1)
@@ -130,7 +134,9 @@ class TaskPlace:
     def frame(
         self, frame: DataFrame, columns: Any, arity: int | None, bad: str = "fail"
     ) -> tuple[Keyed, str | None]:
-        """The facts of a frame as keys in a folder, and the folder of its bad records if they are set aside."""
+        """The facts of a frame as keys in a folder, and the folder of its bad records if they are set
+        aside.
+        """
         with translated():
             source = from_frame(frame, columns, arity=arity, bad=bad)  # type: ignore[arg-type]
             if not source.names:
@@ -145,7 +151,9 @@ class TaskPlace:
             return KeyedFiles(str(folder)), str(aside)
 
     def fetched(self, path: str, format: str | None) -> tuple[str, dict[str, str]]:
-        """Where a task finds the files that a path stands for, and by copy what they are called; files that are here stay where they are."""
+        """Where a task finds the files that a path stands for, and by copy what they are called; files that
+        are here stay where they are.
+        """
         if self.is_read_by_task(path):
             return path if path.startswith("file:") else os.path.abspath(path), {}
         folder, called = self._fresh("copies"), {}

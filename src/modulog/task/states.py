@@ -1,7 +1,10 @@
-"""States of a reasoner as stores in folders of their own, and how one of them becomes the state of a user's store.
+"""States of a reasoner as stores in folders of their own, and how one of them becomes the state of a user's
+store.
 
-A task never writes into a store that anybody reads: it writes a whole store into a folder of its attempt. Files that it does not change are linked, so that this costs what the change costs. The driver
-takes the folder that the winning attempt names for the state; another attempt, even if it is not quite dead, writes elsewhere.
+A task never writes into a store that anybody reads: it writes a whole store into a folder of its attempt.
+Files that it does not change are linked, so that this costs what the change costs. The driver takes the
+folder that the winning attempt names for the state; another attempt, even if it is not quite dead, writes
+elsewhere.
 """
 
 from __future__ import annotations
@@ -57,8 +60,10 @@ def link_file(source: Path, target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The store of a user that a state belongs to: what its manifest said when it was read or written, under which names it has files of the state, and how far the
-    numbers of states in these names are ahead of those here."""
+    """The store of a user that a state belongs to: what its manifest said when it was read or written, under
+    which names it has files of the state, and how far the numbers of states in these names are ahead of those
+    here.
+    """
 
     folder: Path
     manifest: Manifest
@@ -72,7 +77,9 @@ def home_of(folder: Path, manifest: Manifest) -> Home:
 
 
 def publish(state: State, folder: Path, home: Home | None, notes: Mapping[str, Any] | None) -> Home:
-    """Make a state that of a store, by one rename of its manifest; into its home, only files that it lacks. Answers the new home."""
+    """Make a state that of a store, by one rename of its manifest; into its home, only files that it lacks.
+    Answers the new home.
+    """
     manifest = read_manifest(Path(state.folder))
     with writing(folder) as draft:
         before = draft.before
@@ -100,7 +107,9 @@ def publish(state: State, folder: Path, home: Home | None, notes: Mapping[str, A
 
 
 class _Placed:
-    """Files of a state under the names that they have, or get, in a store: names keep the order of the states that have made the files."""
+    """Files of a state under the names that they have, or get, in a store: names keep the order of the states
+    that have made the files.
+    """
 
     def __init__(self, state: State, draft: Draft, known: Mapping[str, str], ahead: int) -> None:
         self.state, self.draft, self.known, self.ahead = state, draft, known, ahead

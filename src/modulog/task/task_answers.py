@@ -1,5 +1,5 @@
-"""Answers of a reasoner on Spark, and the net change of an update: what is small comes with the task, the rest
-in files that the task has written.
+"""Answers of a reasoner on Spark, and the net change of an update: what is small comes with the task, the
+rest in files that the task has written.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ class TaskAnswers(TaskBase):
         format: WriteFormat = "csv",
         predicates: Sequence[Name] | None = None,
     ) -> dict[str, int]:
-        """As `Reasoner.export` says: a task writes beside the place, and files are moved when all are whole."""
+        """As `Reasoner.export` says: a task writes beside the place, and files are moved when all are
+        whole.
+        """
         place = os.fspath(folder)
         if (executors := self._spread()) is not None:
             return executors.export(place, format=format, predicates=predicates)
@@ -214,7 +216,9 @@ class Counts:
 
 
 def write_change(change: Change, folder: Path, known: Iterable[Predicate]) -> Counts:
-    """Write the facts of a change into a folder of an attempt; answers the rest. `known` are the predicates that there are."""
+    """Write the facts of a change into a folder of an attempt; answers the rest. `known` are the predicates
+    that there are.
+    """
     change.write(folder / FOLDER)
     counts = change.added, change.deleted, change.ignored, change.still_derived
     return Counts(*counts, change.statistics, tuple({*known, *change.predicates()}))
@@ -257,7 +261,9 @@ class TaskChange(Change):
             yield from (tuple(values[i] for i in row) for row in ids.tolist())
 
     def to_spark(self) -> Any:
-        """The whole change until the next update: predicate, sign (1 has come, -1 has gone) and terms, in Turtle form."""
+        """The whole change until the next update: predicate, sign (1 has come, -1 has gone) and terms, in
+        Turtle form.
+        """
         return self._frame(self._folder)
 
     def write(self, folder: str | os.PathLike[str]) -> None:

@@ -207,7 +207,9 @@ class TaskInputs(TaskBase):
             raise
 
     def _described(self, part: FactFiles | FactData) -> Description:
-        """Facts as they travel: what is wrong with data in memory, and whether files are there, is seen now."""
+        """Facts as they travel: what is wrong with data in memory, and whether files are there, is
+        seen now.
+        """
         if isinstance(part, FactData):
             return self._facts_of(part.predicate, part.data, part.columns)
         for name, size in self._place.sizes(part.path, part.options["format"]).items():
@@ -251,7 +253,9 @@ class TaskInputs(TaskBase):
         return [part.shown for part in gone]
 
     def _travelling(self, batch: FactBatch, leaving: bool = False) -> list[Description]:
-        """Facts of an update as they travel; those that are `leaving` teach nothing about their predicates."""
+        """Facts of an update as they travel; those that are `leaving` teach nothing about their
+        predicates.
+        """
         arities = {name: set(known) for name, known in self._arities.items()}
         parts = self._all_described(batch)
         self._arities = arities if leaving else self._arities
@@ -265,7 +269,9 @@ class TaskInputs(TaskBase):
 
 
 class Filled(Sequence[Predicate]):
-    """The predicates that a source fills, which are known once a task has read it: whoever asks before lets it be read."""
+    """The predicates that a source fills, which are known once a task has read it: whoever asks before lets
+    it be read.
+    """
 
     def __init__(self, reasoner: Reasoner) -> None:
         self._reasoner = reasoner

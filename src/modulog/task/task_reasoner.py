@@ -1,7 +1,10 @@
-"""A reasoner on Spark that works in one task, or hands its work to all executors if the facts are too many for that.
+"""A reasoner on Spark that works in one task, or hands its work to all executors if the facts are too many
+for that.
 
-On the driver there is nothing but descriptions: the program, what was given and not taken in yet, the state that the last task has written. `Reasoner` makes one of these on Spark unless `workers` is 2 or more; until
-the first question it only collects, then `deciding` says, from the sizes of what was collected, which of the two it is for the rest of its life.
+On the driver there is nothing but descriptions: the program, what was given and not taken in yet, the state
+that the last task has written. `Reasoner` makes one of these on Spark unless `workers` is 2 or more; until
+the first question it only collects, then `deciding` says, from the sizes of what was collected, which of the
+two it is for the rest of its life.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""What happens in a task: the local engine on what the driver has described, in the Python worker of an executor.
+"""What happens in a task: the local engine on what the driver has described, in the Python worker of an
+executor.
 
-A task is given a state, a store in a folder that driver and workers share, or a program to begin with. It adds what was given since, does its work, and if that has changed anything writes the next
-state into a folder that belongs to this attempt alone. What it answers is small; long answers lie in files beside that state. A worker keeps the reasoner of the state that it has seen last, by folder and generation: the next task, which comes to the same worker most of the time, finds everything in memory.
+A task is given a state, a store in a folder that driver and workers share, or a program to begin with. It
+adds what was given since, does its work, and if that has changed anything writes the next state into a folder
+that belongs to this attempt alone. What it answers is small; long answers lie in files beside that state. A
+worker keeps the reasoner of the state that it has seen last, by folder and generation: the next task, which
+comes to the same worker most of the time, finds everything in memory.
 """
 
 from __future__ import annotations
@@ -34,7 +38,8 @@ if TYPE_CHECKING:
     from modulog.task.task_answers import Counts
 
 TOKEN = "token"
-"""A file in the shared folder: who cannot read in it what the driver has written does not share the folder."""
+"""A file in the shared folder: who cannot read in it what the driver has written does not share the folder.
+"""
 
 BAD = "bad"
 NAME = "progress"
@@ -43,7 +48,9 @@ _QUIET = 0.1  # seconds between two notes of progress
 
 
 class Asked(Protocol):
-    """What `run` takes: the folder that driver and workers share, the driver's token in it, a folder for attempts, and something to do."""
+    """What `run` takes: the folder that driver and workers share, the driver's token in it, a folder for
+    attempts, and something to do.
+    """
 
     @property
     def folder(self) -> str: ...
@@ -62,8 +69,9 @@ class Asked(Protocol):
 class Request:
     """What a task is to do.
 
-    `work` is called with the reasoner, once it has `staged`, and the folder of the attempt; `changes` says that a state must be written afterwards. Without a `state` the reasoner begins with the program; with one, `program` and `switches` are other
-    ones by which everything is to be computed again.
+    `work` is called with the reasoner, once it has `staged`, and the folder of the attempt; `changes` says
+    that a state must be written afterwards. Without a `state` the reasoner begins with the program; with one,
+    `program` and `switches` are other ones by which everything is to be computed again.
     """
 
     folder: str
@@ -95,7 +103,9 @@ class About:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a task: a result or an error; the state that was written, and bad records that were set aside, in the folder of the attempt."""
+    """What came of a task: a result or an error; the state that was written, and bad records that were set
+    aside, in the folder of the attempt.
+    """
 
     folder: str = ""
     result: Any = None
@@ -108,7 +118,9 @@ class Outcome:
 
 
 def run(request: bytes) -> bytes:
-    """Do what a request says; a mistake, and even want of memory, is an answer, so that Spark does not try again."""
+    """Do what a request says; a mistake, and even want of memory, is an answer, so that Spark does not try
+    again.
+    """
     asked: Any = pickle.loads(request)
     if isinstance(asked, Path):
         asked = pickle.loads(asked.read_bytes())
@@ -138,7 +150,9 @@ def _pickled(outcome: Outcome) -> bytes:
 
 
 def _attempt(asked: Asked) -> Path:
-    """A folder of this attempt alone; errors if the folder is not shared, or if this worker's like has died of the task before."""
+    """A folder of this attempt alone; errors if the folder is not shared, or if this worker's like has died
+    of the task before.
+    """
     shared = Path(asked.folder)
     if not (shared / TOKEN).is_file() or (shared / TOKEN).read_text() != asked.token:
         raise DataError(
@@ -161,7 +175,9 @@ class Killed(Exception):
 
 
 class Notes:
-    """An observer that writes where the work is, and how much memory it has taken, into a file that the driver reads."""
+    """An observer that writes where the work is, and how much memory it has taken, into a file that the
+    driver reads.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / NAME).open("a", buffering=1, encoding="utf-8")

@@ -1,6 +1,8 @@
-"""Ids for the keys of blocks, in executors: equal keys meet and get a slot, chunks get their ids back, facts become distinct.
+"""Ids for the keys of blocks, in executors: equal keys meet and get a slot, chunks get their ids back, facts
+become distinct.
 
-`assign` sees all keys of some buckets, `Translate` all blocks of some chunks, `Distinct` all facts of some buckets.
+`assign` sees all keys of some buckets, `Translate` all blocks of some chunks, `Distinct` all facts of some
+buckets.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from modulog.engines.spark.key_blocks import PENDING, Batches, by_bucket, partition
+from modulog.engines.spark.key_blocks import PENDING, Batches, arrow_schema, by_bucket, partition
 from modulog.engines.spark.term_keys import string_array
 from modulog.terms.arrow import wrap
 from modulog.terms.dictionary import Dictionary, Ids, Texts
@@ -29,16 +31,7 @@ SOURCE_BITS = 44  # of a chunk, below the number of its source
 _ROWS = 1 << 16  # of a batch
 
 Longs = npt.NDArray[np.int64]
-_ASSIGNED = pa.schema(
-    [
-        ("kind", pa.int32()),
-        ("slot", pa.int64()),
-        ("key", pa.string()),
-        ("chunk", pa.int64()),
-        ("numbers", pa.binary()),
-        ("slots", pa.binary()),
-    ]
-)
+_ASSIGNED = arrow_schema(ASSIGNED)
 
 
 def fixed(number: Any) -> Any:
@@ -47,7 +40,9 @@ def fixed(number: Any) -> Any:
 
 
 def assign(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Blocks of keys as rows of new terms, and of terms that only the driver knows, and as the slots of every chunk's numbers."""
+    """Blocks of keys as rows of new terms, and of terms that only the driver knows, and as the slots of every
+    chunk's numbers.
+    """
     dictionary, pieces = Dictionary(), list[tuple[int, bytes, Ids]]()
     for batch in batches:
         for row in batch.to_pylist():
@@ -93,9 +88,11 @@ def _places(pieces: Iterable[tuple[int, bytes, Ids]], slots: Longs, size: int) -
 
 @dataclass(frozen=True, slots=True)
 class Translate:
-    """Blocks of facts (chunk, name, numbers) and slots (chunk, numbers, slots) as blocks of facts with ids, by bucket.
+    """Blocks of facts (chunk, name, numbers) and slots (chunk, numbers, slots) as blocks of facts with ids,
+    by bucket.
 
-    `offsets` has the first id of each partition of new terms; `relations` says which relations want the facts of a source under a name.
+    `offsets` has the first id of each partition of new terms; `relations` says which relations want the facts
+    of a source under a name.
     """
 
     arity: int

@@ -27,6 +27,7 @@ from modulog.engines.spark.key_blocks import SCHEMA, Chunks, TripleBlocks
 from modulog.engines.spark.sources.model import Source, SparkAside
 from modulog.engines.spark.sources.reading import from_frame, read
 from modulog.engines.spark.table import KeyTable, RowCounter, SparkTable, Staged, StagedTable, stage
+from modulog.engines.spark.term_keys import key_array
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.storage import Changed, Kept, Stored
 from modulog.engines.table import Table
@@ -52,7 +53,8 @@ WHOLE = 1 << 25  # bytes up to which a file is read as a whole, so that its quot
 class SparkBackend(Checkpointed):
     """A session, the caller's or our own, and a folder for facts and terms.
 
-    The folder must be one that executors share; without one, a temporary folder of this machine is used, which is right for local masters.
+    The folder must be one that executors share; without one, a temporary folder of this machine is used,
+    which is right for local masters.
     """
 
     def __init__(self, options: SparkOptions) -> None:
@@ -75,7 +77,7 @@ class SparkBackend(Checkpointed):
         )
 
     def close(self) -> None:
-        """Delete facts and terms, and stop the session if it is ours; what was frozen stays for another process."""
+        """Delete facts and terms, and stop a session of our own; what was frozen stays."""
         if not self.is_frozen:
             self.engine.close()
             self.terms.close()
@@ -141,12 +143,8 @@ class SparkBackend(Checkpointed):
             return [KeyTable(source.arity, source.raw, read=source.read)]
         dictionary, tables = Dictionary(), []
         for ids in read_table(data, dictionary, arity=arity, columns=columns):
-            buffer, offsets = dictionary.keys()
-            keys = pa.LargeStringArray.from_buffers(
-                len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(buffer)
-            )
-            arrays = [keys.take(pa.array(c)).cast(pa.string()) for c in ids]
-            tables.append(KeyTable.of(self.spark, arrays, int(ids.shape[1])))
+            keys = [key_array(dictionary, column) for column in ids]
+            tables.append(KeyTable.of(self.spark, keys, int(ids.shape[1])))
         return tables
 
     def files(self, path: str | os.PathLike[str], format: str | None = None) -> list[FactFile]:
@@ -295,7 +293,8 @@ def _refuse_hidden(paths: Paths) -> None:
         name = os.path.basename(str(path))
         if name.startswith("_"):
             raise DataError(
-                f"{path}: Spark's readers leave out files whose names begin with `_`; call it %5F{name[1:]}, which is the same predicate"
+                f"{path}: Spark's readers leave out files whose names begin with `_`; "
+                f"call it %5F{name[1:]}, which is the same predicate"
             )
 
 

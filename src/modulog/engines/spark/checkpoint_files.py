@@ -1,4 +1,5 @@
-"""What a materialisation has so far, as data that another process can take up: in which files the facts of each relation and the terms lie.
+"""What a materialisation has so far, as data that another process can take up: in which files the facts of
+each relation and the terms lie.
 
 Facts are in parts already, which are named and from then on left alone until a later state has been frozen.
 """
@@ -32,7 +33,9 @@ Entry = dict[str, Any]
 
 
 class Checkpointed:
-    """A backend of Spark whose state another process can take up: what lies in one folder, which driver and executors share."""
+    """A backend of Spark whose state another process can take up: what lies in one folder, which driver and
+    executors share.
+    """
 
     engine: SparkEngine
     terms: SparkTerms

@@ -1,7 +1,7 @@
 """The shapes of rules: which of them can share a plan.
 
-Two pieces of work have the same *shape* when their expressions differ only in which relations they read and write and in the constants of their
-atoms.
+Two pieces of work have the same *shape* when their expressions differ only in which relations they read and
+write and in the constants of their atoms.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ RIGHT_WEIGHT = "__#"
 
 @dataclass(slots=True)
 class Frame:
-    """A data frame with a column for each variable, perhaps with the rule table's columns, perhaps with weights."""
+    """A data frame with a column for each variable, perhaps those of the rule table, perhaps weights."""
 
     frame: DataFrame
     variables: tuple[str, ...]
@@ -123,7 +123,7 @@ class Frame:
 
 @dataclass(slots=True)
 class Side:
-    """The right side of a join: conditions on columns of both sides, and the columns of variables that the left side lacks."""
+    """The right side of a join: conditions, and columns of variables that the left side lacks."""
 
     frame: DataFrame
     conditions: list[Column]
@@ -132,7 +132,9 @@ class Side:
 
 
 class Compilation:
-    """The plan of all members of one shape. `facts` gives the facts of some relations in a version; `values` compares and computes."""
+    """The plan of all members of one shape. `facts` gives the facts of some relations in a version; `values`
+    compares and computes.
+    """
 
     def __init__(
         self,
@@ -264,7 +266,7 @@ class Compilation:
         columns: Mapping[str, Column],
         weight: Column | None = None,
     ) -> Frame:
-        """Rows with a column for each variable, one of its own if none is given for it, those of the rule table, and weights."""
+        """Rows with a column for each variable, as given or its own, those of the rule table, and weights."""
         chosen = [columns.get(v, F.col(self._name(v))).alias(self._name(v)) for v in variables]
         weights = [] if weight is None else [weight.alias(WEIGHT)]
         return Frame(frame.select(*chosen, *self._carried(), *weights), variables, bool(weights))
@@ -288,7 +290,7 @@ class Compilation:
         return Side(found.frame.select(*renamed), conditions, fresh, found.weighted)
 
     def _facts(self, read: p.Read, bound: Sequence[str]) -> Side:
-        """The facts of a read in columns of their own: conditions that speak of these alone are applied to them at once."""
+        """The facts of a read; conditions that speak of these alone are applied to them at once."""
         reads = [m.reads[self.next_read] for m in self.members]
         self.next_read += 1
         source, suffix = self.facts(reads), f"_{self.next_read}"

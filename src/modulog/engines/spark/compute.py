@@ -1,7 +1,8 @@
 """Values on Spark: executors compare and compute over keys; what is new gets its id before a fact uses it.
 
-A function's values are written to Parquet with the rows they belong to, so that they are computed once; then the dictionary grows by those
-that are new. Only rules that create values pay for this. What Spark evaluates twice is counted twice.
+A function's values are written to Parquet with the rows they belong to, so that they are computed once; then
+the dictionary grows by those that are new. Only rules that create values pay for this. What Spark evaluates
+twice is counted twice.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class SparkValues:
         return holds.where("_holds").select(*frame.columns)
 
     def compute(self, frame: DataFrame, column: str, function: Compute) -> DataFrame:
-        """The rows with one more column of ids, which a function gives; rows for which it has no value are left out."""
+        """The rows with one more column of ids, which a function gives; those without are left out."""
         constants: list[str] = []
         prepared = self._prepared(function, function.variables, constants)
         run = partial(
@@ -72,7 +73,7 @@ class SparkValues:
     def _map(
         self, frame: DataFrame, columns: Sequence[str], run: Callable[..., Any], result: StructField
     ) -> DataFrame:
-        """Give executors the rows with the keys of some columns behind them; what they return has `result` there."""
+        """Give executors the rows with the keys of some columns behind them, which become `result`."""
         names = {f"_v{i}": column for i, column in enumerate(columns)}
         added = [F.col(column).alias(name) for name, column in names.items()]
         unit = StructField(_UNIT, BooleanType(), False)
@@ -83,7 +84,7 @@ class SparkValues:
         return keyed.mapInArrow(partial(run, width=len(names)), StructType([*kept, result]))
 
     def _prepared(self, value: Value, columns: Sequence[str], constants: list[str]) -> Any:
-        """A value for executors: a variable is the name of its column of keys, a constant a place in `constants`."""
+        """A value for executors: variables are names of columns of keys, constants places in `constants`."""
         if isinstance(value, Compute):
             arguments = tuple(self._prepared(a, columns, constants) for a in value.arguments)
             return Compute(value.function, arguments)

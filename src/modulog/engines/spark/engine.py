@@ -57,7 +57,7 @@ def without(relation: SparkRelation, scheduled: Sequence[Scheduled]) -> list[Sch
 
 
 def by_source(scheduled: list[Scheduled]) -> Iterator[list[Scheduled]]:
-    """What goes into one part: everything, unless a relation keeps its sources apart; what is explicit comes first."""
+    """What goes into one part: everything, unless a relation keeps its sources apart; explicit first."""
     if not any(relation.by_source for found in scheduled for relation in found.heads):
         yield scheduled
         return
@@ -164,7 +164,7 @@ class SparkEngine:
 
     @property
     def failures(self) -> Failures:
-        """How often, so far, values could not be compared or had no result; what Spark evaluates twice counts twice."""
+        """How often, so far, values could not be compared or had no result; work done twice counts twice."""
         return self.values.failures
 
     @property
@@ -204,7 +204,7 @@ class SparkEngine:
         self.staged = [item for item in rest if item.wanted]
 
     def derive(self, leaving: bool = False) -> None:
-        """Turn what was scheduled, all of it to come or all of it to leave, into the next delta of every relation it speaks of."""
+        """Turn all that was scheduled, to come or to leave, into the next delta of every relation."""
         with translated():
             if self.staged:
                 self._encode_staged()
@@ -310,15 +310,16 @@ class SparkEngine:
 
     def evaluate(self, expr: p.Expr, limit: int | None = None) -> Iterator[SparkTable]:
         self.settle()
-        found = self._compile([question(expr)]).answers()
-        frame = found.frame if limit is None else found.frame.limit(limit)
-        yield SparkTable(found.variables, frame, None, found.weighted)
+        found = self._answers(expr)
+        if limit is not None:
+            found.frame = found.frame.limit(limit)
+        yield found
 
     def count(self, expr: p.Expr) -> int:
         if isinstance(expr, p.Read) and len(expr.variables) == len(expr.args) and expr.except_from is None:
             return expr.relation.size(expr.version)
         self.settle()
-        found = self._compile([question(expr)]).answers()
+        found = self._answers(expr)
         if found.weighted:
             return int(found.frame.agg(F.sum(f"`{WEIGHT}`")).collect()[0][0] or 0)
         return int(found.frame.count())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,9 @@ from modulog.engines.backend import Signed
 from modulog.engines.engine import Work
 from modulog.engines.relation import EXPLICIT
 from modulog.engines.spark import term_keys
-from modulog.engines.spark.engine import SparkEngine
-from modulog.engines.spark.relation import SparkRelation
+from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.table import SparkTable
+from modulog.engines.spark.terms import SparkTerms
 from modulog.formats import DataWarning, rdf_output
 from modulog.formats.csv_output import format_rows
 from modulog.formats.export import check_written, only_triples, part_names
@@ -50,14 +50,7 @@ _BARE = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.BOOLEAN, Kind.IRI, Kind.BLAN
 """Kinds that Spark can write in Turtle form by itself."""
 
 
-class Decoder(Protocol):
-    """What leads from ids to keys."""
-
-    def decode(self, frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
-        """Columns of ids as columns of keys: old names to new ones, all others stay."""
-
-
-def typed(terms: Decoder, frame: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataFrame:
+def typed(terms: SparkTerms, frame: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataFrame:
     """Columns of ids as columns of values under new names: long, double, boolean or string, else Turtle.
 
     One job finds the kinds of the terms; the frame is evaluated again when the result is.
@@ -138,7 +131,7 @@ def export(
 
 
 def _as_read(engine: SparkEngine, expr: Project) -> Project:
-    """The facts of a predicate as those of one relation; if they are some facts of another, or lie in several, in a new one."""
+    """The facts of a predicate as those of one relation, a new one if they lie in several or are some."""
     if isinstance(expr.child, Read) and len(expr.child.variables) == len(expr.child.args):
         return expr
     relation = engine.relation("exported", len(expr.args))
@@ -176,20 +169,18 @@ def _numbered(engine: SparkEngine, facts: Sequence[Project]) -> DataFrame:
     frames = list[DataFrame]()
     for places, reads in by_places.items():
         frame = engine.facts([read for read, _ in reads])
-        numbers = {"p": [_number(read) for read, _ in reads], NUMBER: [number for _, number in reads]}
+        numbers = {
+            "p": [spark_relation(read.relation).number for read, _ in reads],
+            NUMBER: [number for _, number in reads],
+        }
         table = pa.table({name: pa.array(column, pa.int32()) for name, column in numbers.items()})
         named = frame.join(F.broadcast(engine.spark.createDataFrame(table)), "p")
         frames.append(named.select(NUMBER, *(F.col(f"c{k}").alias(f"c{j}") for j, k in enumerate(places))))
     return reduce(DataFrame.unionByName, frames)
 
 
-def _number(read: Read) -> int:
-    assert isinstance(read.relation, SparkRelation)
-    return read.relation.number
-
-
 def _decoded(backend: SparkBackend, facts: DataFrame) -> tuple[DataFrame, list[str]]:
-    """Facts (n, c0, c1, …) as (n, k0, k1, …), those of a predicate next to each other, and the names of the keys."""
+    """Facts (n, c0, c1, …) as (n, k0, k1, …), sorted by predicate, and the names of the keys."""
     columns = {c: f"k{c[1:]}" for c in facts.columns if c != NUMBER}
     decoded = backend.terms.decode(facts, columns)
     return decoded.hint("rebalance", NUMBER).sortWithinPartitions(NUMBER), list(columns.values())
@@ -198,7 +189,7 @@ def _decoded(backend: SparkBackend, facts: DataFrame) -> tuple[DataFrame, list[s
 def _write_columns(
     backend: SparkBackend, place: Folder, format: str, names: Mapping[Predicate, str], facts: DataFrame
 ) -> dict[Predicate, int]:
-    """Write Parquet: one job decodes, then there is one for all predicates whose columns have the same types."""
+    """Write Parquet: one job decodes, then there is one for all predicates with columns of the same types."""
     decoded, columns = _decoded(backend, facts)
     seen = Observation()
     kinds = F.collect_set(F.struct(NUMBER, *(F.ascii(c).alias(c) for c in columns))).alias("kinds")
@@ -224,10 +215,7 @@ def _write_lines(
     """Write text; answers how many facts of each predicate were left out because no triple can say them."""
     decoded, columns = _decoded(backend, facts)
     left = [backend.spark.sparkContext.accumulator(0) for _ in names]
-    if format in WRITTEN_TRIPLES:
-        run: Any = partial(triple_batches, predicates=list(names), turtle=format == "ttl", left=left)
-    else:
-        run = partial(csv_batches, delimiter=FORMATS[format].delimiter or ",")
+    run = partial(text_batches, predicates=list(names), format=format, left=left)
     lines = decoded.select(NUMBER, *columns).mapInArrow(run, f"{NUMBER} int, value string")
     lines.write.mode("overwrite").partitionBy(NUMBER).text(place / _ASIDE)
     _take(place, names)
@@ -248,7 +236,7 @@ def _take(place: Folder, names: Mapping[Predicate, str]) -> None:
 
 
 def signed_frame(backend: SparkBackend, facts: Sequence[Signed]) -> DataFrame:
-    """Facts of several predicates as (predicate, sign, terms), terms in Turtle form; one plan for each arity."""
+    """Facts of predicates as (predicate, sign, terms), terms in Turtle form; one plan for each arity."""
     frames = [backend.spark.createDataFrame([], SIGNED)]
     for arity in sorted({len(item.columns) for item in facts}):
         names = [f"k{j}" for j in range(arity)]
@@ -274,22 +262,20 @@ def write_signed(backend: SparkBackend, facts: Sequence[Signed], folder: Path) -
     signed_frame(backend, facts).write.mode("overwrite").parquet(file_uri(folder.absolute()))
 
 
-def csv_batches(batches: Iterable[pa.RecordBatch], *, delimiter: str) -> Iterator[pa.RecordBatch]:
-    """Numbers and columns of keys as lines of CSV, many lines in one text."""
-    for number, dictionary, ids in _by_number(batches):
-        content, _ = format_rows(dictionary, ids, ord(delimiter))
-        yield _text(number, content.tobytes().decode())
-
-
-def triple_batches(
-    batches: Iterable[pa.RecordBatch], *, predicates: Sequence[Predicate], turtle: bool, left: Sequence[Any]
+def text_batches(
+    batches: Iterable[pa.RecordBatch], *, predicates: Sequence[Predicate], format: str, left: Sequence[Any]
 ) -> Iterator[pa.RecordBatch]:
-    """Numbers and columns of keys as N-Triples or Turtle; facts that no triple can say are added to `left`."""
+    """Numbers and columns of keys as lines of text; facts that no triple can say are added to `left`."""
     for number, dictionary, ids in _by_number(batches):
-        texts, lost = rdf_output.format_triples(dictionary, ids, predicates[number], turtle)
-        left[number].add(sum(lost.values()))
-        if len(texts):
-            yield _text(number, "".join(texts.to_pylist()))
+        if format in WRITTEN_TRIPLES:
+            texts, lost = rdf_output.format_triples(dictionary, ids, predicates[number], format == "ttl")
+            left[number].add(sum(lost.values()))
+            text = "".join(texts.to_pylist())
+        else:
+            text = format_rows(dictionary, ids, ord(FORMATS[format].delimiter or ","))[0].tobytes().decode()
+        if text:
+            columns = [pa.array([number], pa.int32()), pa.array([text.removesuffix("\n")])]
+            yield pa.RecordBatch.from_arrays(columns, [NUMBER, "value"])
 
 
 def _by_number(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, Dictionary, np.ndarray]]:
@@ -306,8 +292,3 @@ def _by_number(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, Diction
                     dictionary,
                     np.stack([term_keys.read_keys(dictionary, c) for c in some]),
                 )
-
-
-def _text(number: int, text: str) -> pa.RecordBatch:
-    columns = [pa.array([number], pa.int32()), pa.array([text.removesuffix("\n")])]
-    return pa.RecordBatch.from_arrays(columns, [NUMBER, "value"])

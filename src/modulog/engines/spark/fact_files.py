@@ -1,7 +1,8 @@
-"""Parts of the facts on disk: written once, read by many plans, merged when there are many, deleted when superseded.
+"""Parts of the facts on disk: written once, read by many plans, merged when there are many, deleted when
+superseded.
 
-A part is a folder of Parquet files. Writing it cuts the lineage of what was computed and gives the number of facts by relation. A part whose
-evaluation was put off is a plan until somebody needs its facts or its size.
+A part is a folder of Parquet files. Writing it cuts the lineage of what was computed and gives the number of
+facts by relation. A part whose evaluation was put off is a plan until somebody needs its facts or its size.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
 
 DEAD = 8  # facts that may be left for each one that is dead, before the dead are taken out
 MANY = 8  # parts of one relation that are read as they are
-WATCHED = 16  # relations whose facts are counted while they are written, each by a condition; beyond, another job counts
+WATCHED = 16  # relations whose facts are counted while they are written; beyond, another job counts
 
 
 @dataclass(eq=False, slots=True)
 class Part:
-    """Some facts of one arity. `counts` is None while it is only a plan; `guess` stands for every size until then.
+    """Some facts of one arity. `counts` is None while it is only a plan; `guess` stands for every size until
+    then.
 
     `frame` is how Spark reads them, or what makes that when somebody first does.
     """
@@ -113,7 +115,7 @@ class Parts:
             part.frame, part.path = written.frame, written.path
 
     def write(self, arity: int, frame: DataFrame, numbers: set[int]) -> Part:
-        """Evaluate a plan that gives facts of some relations into a part, and count them: the job that writes does, or for many relations another."""
+        """Evaluate a plan that gives facts of some relations into a part, and count them meanwhile."""
         path = self.folder / f"{arity}-{self.writes:06d}"
         self.writes, self.actions = self.writes + 1, self.actions + 1
         watched, counts = frame.sortWithinPartitions("p"), Observation()

@@ -1,8 +1,8 @@
 """What seeds lead to along a graph, and connected components, on Spark.
 
-A graph of up to `broadcast_limit` edges is collected and broadcast; sources are spread over the executors, which run the local engine's kernels
-over the seeds of their sources. A larger graph is joined in rounds. Components of as many edges are found by union-find on the driver, of
-more in rounds, too.
+A graph of up to `broadcast_limit` edges is collected and broadcast; sources are spread over the executors,
+which run the local engine's kernels over the seeds of their sources. A larger graph is joined in rounds.
+Components of as many edges are found by union-find on the driver, of more in rounds, too.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def components(engine: SparkEngine, edges: SparkTable) -> SparkTable:
 
 
 def _labelled(engine: SparkEngine, edges: SparkTable) -> SparkTable:
-    """The same in rounds: a node takes the least label of its neighbours, then the label of the node that its label names."""
+    """The same in rounds: a node takes its neighbours' least label, then that of the node it names."""
     ends = edges.frame.toDF("x", "y")
     both = engine.parts.keep(("x", "y"), ends.union(ends.select("y", "x")).distinct(), False).frame
     first = both.groupBy("x").agg(F.least("x", F.min("y")).alias("c"))

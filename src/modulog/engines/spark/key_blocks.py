@@ -1,8 +1,10 @@
-"""Facts whose terms have no ids yet, as executors write them: blocks of numbers over dictionaries that live as long as a chunk.
+"""Facts whose terms have no ids yet, as executors write them: blocks of numbers over dictionaries that live
+as long as a chunk.
 
-A *chunk* is a stretch of the input of one task that fits into memory, with a dictionary of its own. What leaves the task is binary: *facts*, by
-predicate, as numbers in that dictionary, and the *keys* behind the numbers, by a hash of the key, so that equal keys of all chunks can meet in
-one place. For Spark these are a few large rows instead of millions of small ones. `assign_ids` goes on from there.
+A *chunk* is a stretch of the input of one task that fits into memory, with a dictionary of its own. What
+leaves the task is binary: *facts*, by predicate, as numbers in that dictionary, and the *keys* behind the
+numbers, by a hash of the key, so that equal keys of all chunks can meet in one place. For Spark these are a
+few large rows instead of millions of small ones. `assign_ids` goes on from there.
 """
 
 from __future__ import annotations
@@ -39,18 +41,15 @@ Reader = Callable[[Batches], Iterator[pa.RecordBatch]]
 """Turns batches of whatever a source consists of into batches of keys."""
 
 Block = dict[str, Any]
-_BLOCK = pa.schema(
-    [
-        ("chunk", pa.int64()),
-        ("name", pa.string()),
-        ("arity", pa.int32()),
-        ("size", pa.int64()),
-        ("bucket", pa.int32()),
-        ("numbers", pa.binary()),
-        ("data", pa.binary()),
-        ("ends", pa.binary()),
-    ]
-)
+_TYPES = {"int": pa.int32(), "long": pa.int64(), "string": pa.string(), "binary": pa.binary()}
+
+
+def arrow_schema(columns: str) -> pa.Schema:
+    """The schema of batches whose columns are given as Spark has them."""
+    return pa.schema([(name, _TYPES[kind]) for name, kind in (c.split() for c in columns.split(", "))])
+
+
+_BLOCK = arrow_schema(SCHEMA)
 
 
 @dataclass(slots=True)
@@ -150,7 +149,7 @@ def _batch(blocks: Iterable[Block]) -> Iterator[pa.RecordBatch]:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """Batches of keys, which a reader may have to make first, as blocks: `blocks` says what a chunk gives. Rows are added to `counter`."""
+    """Batches of keys, perhaps made by a reader, as blocks; rows are added to `counter`."""
 
     blocks: Callable[[Chunk], Iterator[Block]]
     read: Reader | None = None

@@ -1,7 +1,8 @@
 """Relations on Spark: which parts of the facts belong to a predicate, in every version.
 
-Facts of one arity live in *parts*, tables (p, c0, c1, …) in which p is the number of a relation; each round writes one part, for all relations
-at once. A relation knows which parts hold facts of its `old` and of its `delta`, and how many: sizes never cost a job.
+Facts of one arity live in *parts*, tables (p, c0, c1, …) in which p is the number of a relation; each round
+writes one part, for all relations at once. A relation knows which parts hold facts of its `old` and of its
+`delta`, and how many: sizes never cost a job.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ GUESSED = 0.8  # different values, as a power of the number of facts
 class SparkRelation:
     """One predicate, as rows of the parts.
 
-    What holds outside updates is `base` without `dead`. Since `begin`, D is in `gone` and A in `come`. With `by_source`, parts of Δ are kept
-    apart by the module that gave them.
+    What holds outside updates is `base` without `dead`. Since `begin`, D is in `gone` and A in `come`. With
+    `by_source`, parts of Δ are kept apart by the module that gave them.
     """
 
     listed = takes_facts = True

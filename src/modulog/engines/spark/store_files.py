@@ -1,9 +1,10 @@
 """Relations and terms of the Spark engine into a store and out of it.
 
-Executors write files into a staging folder, one job for each arity, sorted within each file; the driver moves them to
-their places and takes their checksums. The store must therefore lie where the driver and all executors see it under the
-same path. Reading, the facts of one arity are one scan, in which the folder of a file says which relation it belongs to;
-files are compared with their checksums, by the driver, when a relation is first read.
+Executors write files into a staging folder, one job for each arity, sorted within each file; the driver moves
+them to their places and takes their checksums. The store must therefore lie where the driver and all
+executors see it under the same path. Reading, the facts of one arity are one scan, in which the folder of a
+file says which relation it belongs to; files are compared with their checksums, by the driver, when a
+relation is first read.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def save(engine: SparkEngine, terms: SparkTerms, draft: Draft, relations: Sequen
 def save_changes(
     engine: SparkEngine, terms: SparkTerms, draft: Draft, store: Store, changes: Sequence[Changed]
 ) -> Stored:
-    """Write new terms, and of relations what has changed, or all of it where that is not small beside the rest."""
+    """Write new terms, and of relations what has changed, or all where that is not small."""
     beside = [change for change in changes if change.staying]
     whole = [(change.before, change.relation) for change in changes if not change.staying]
     written = {entry.number: entry for entry in _save_whole(engine, draft, whole)}
@@ -131,7 +132,7 @@ def _save_facts(
 ) -> Iterator[tuple[int, FactsFile]]:
     """Write facts (p, sign, c0, …) of relations by their numbers in the store, with one job."""
     columns, written = _columns(arity), draft.staging / name
-    # One column for relation and sign, which is no constant for the optimiser: else the order of facts is lost.
+    # One column for relation and sign, no constant for the optimiser: else the order of facts is lost.
     folder = (2 * F.col("p") + (F.col(SIGN) > 0).cast("int")).alias(FOLDER)
     spread = facts.select(folder, *columns).coalesce(1 + rows // ROWS)
     _write(spread.sortWithinPartitions(FOLDER, *columns), written, FOLDER)
@@ -198,7 +199,7 @@ class StoredPart(Part):
     entries: Mapping[int, StoredRelation] = field(default_factory=dict)
 
     def read(self, numbers: set[int]) -> DataFrame:
-        """The facts, once the files of the relations that are meant have been compared with their checksums."""
+        """The facts, once the files of these relations have been compared with their checksums."""
         assert self.store is not None
         self.store.verify(f for n in numbers if n in self.entries for f in self.entries[n].files)
         return Part.read(self, numbers)

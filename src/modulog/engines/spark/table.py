@@ -1,4 +1,6 @@
-"""Facts that wait for the ids of their terms: read and written once as blocks, then encoded with one growth of the dictionary."""
+"""Facts that wait for the ids of their terms: read and written once as blocks, then encoded with one growth
+of the dictionary.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ Heads = dict["SparkRelation", ModuleId]
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Staged:
-    """Blocks on disk, as long as somebody holds this: the arities and names that have facts, and the bytes of all keys."""
+    """Blocks on disk, while somebody holds this: arities and names that have facts, and bytes of keys."""
 
     frame: DataFrame
     names: tuple[tuple[int, str], ...]
@@ -38,7 +40,7 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Facts of one arity, in blocks that are a plan or on disk, and the relations that want those of a name."""
+    """Facts of one arity, in blocks that are a plan or on disk, and which relations want which names."""
 
     arity: int
     blocks: DataFrame | Staged
@@ -218,7 +220,7 @@ BYTES = 8
 
 
 class SparkCounters:
-    """A number for each fact, as tables (c0, c1, …, #) of what was added to it; `since` has those of an update."""
+    """A number for each fact, as tables (c0, c1, …, #) of what was added; `since` has an update's."""
 
     def __init__(self, engine: SparkEngine, name: str, arity: int) -> None:
         self.engine, self.name, self.arity = engine, name, arity

@@ -1,7 +1,7 @@
 """Values and texts as keys, in executors: functions over Arrow batches for `mapInArrow`.
 
-A key is the text of `Constant.key`. Columns are read into a dictionary that lives as long as the batch, so all rules
-of typing are those of `modulog.terms`. Nothing here knows Spark.
+A key is the text of `Constant.key`. Columns are read into a dictionary that lives as long as the batch, so
+all rules of typing are those of `modulog.terms`. Nothing here knows Spark.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def stretch_keys(data: Bytes, starts: Offsets, ends: Offsets, kinds: Bytes) -> p
 
 
 def text_buffers(array: pa.Array) -> tuple[Bytes, Offsets]:
-    """The bytes of an array of strings without nulls, and where each of its texts starts and the last one ends."""
+    """The bytes of an array of strings without nulls, and where its texts start and the last one ends."""
     _, places, content = array.buffers()
     if len(array) == 0 or places is None:
         return np.empty(0, np.uint8), np.zeros(1, np.int64)
@@ -116,7 +116,7 @@ def compute_batches(
     counters: Sequence[Any],
     width: int,
 ) -> Iterator[pa.RecordBatch]:
-    """Replace the last `width` columns, of keys, by the key of what a function gives, null where it has no value."""
+    """Replace the last `width` columns, of keys, by the key of what a function gives, or null."""
     for batch in batches:
         dictionary = Dictionary()
         call = _with(function, _constants(dictionary, constants))

@@ -1,9 +1,10 @@
 """The dictionary on Spark: a table of ids and keys in Parquet that grows without passing through the driver.
 
-A key is the text of `Constant.key`: a character whose code is the kind, then the content. Ids are dense and never
-change. The table consists of parts, each of which covers a range of ids. A part is written once, with the *slot* of
-every key: either its partition and its row there, from which the id follows once the rows of each partition are
-counted, or, as a negative number, the id itself. `assign_ids.assign` gives slots, to the keys of blocks.
+A key is the text of `Constant.key`: a character whose code is the kind, then the content. Ids are dense and
+never change. The table consists of parts, each of which covers a range of ids. A part is written once, with
+the *slot* of every key: either its partition and its row there, from which the id follows once the rows of
+each partition are counted, or, as a negative number, the id itself. `assign_ids.assign` gives slots, to the
+keys of blocks.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ BROADCAST_TERMS = 100_000
 """Up to so many terms the table is sent to every executor instead of being shuffled."""
 
 MOST_RECENT = 10_000
-"""So many terms the driver remembers with their ids: those that rules and queries name come again and again."""
+"""So many terms the driver remembers with their ids: those that rules and queries name come again and again.
+"""
 
 _MOST_PARTS = 8
 _MOST_PENDING = 20_000  # keys that only the driver knows
@@ -52,7 +54,7 @@ _PLACES = "chunk long, numbers binary, slots binary"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A folder of the table: so many of its ids, after those of the parts before; `offsets` has the first of each partition."""
+    """A folder of the table: its number of ids, and the first of each partition after earlier parts'."""
 
     name: str
     count: int
@@ -84,8 +86,8 @@ class Recent:
 class SparkTerms:
     """Terms and their ids, in a folder of their own in one that executors can read and write.
 
-    Frames that are handed out are lazy and read the parts that were there when they were made: `release` may only
-    be called when none of them is needed any more.
+    Frames that are handed out are lazy and read the parts that were there when they were made: `release` may
+    only be called when none of them is needed any more.
     """
 
     def __init__(self, spark: SparkSession, folder: str, *, broadcast_terms: int = BROADCAST_TERMS) -> None:
@@ -108,7 +110,7 @@ class SparkTerms:
         return self._written + len(self._pending)
 
     def restore(self, stored: Callable[[], DataFrame], count: int) -> None:
-        """Begin with the terms of a store (id, key), so many of them, which are opened when they are first read; there are no others yet."""
+        """Begin with so many terms of a store (id, key), which are opened when they are first read."""
         if len(self):
             raise InternalError("terms can only be restored before there are others")
         self._stored, self._written, self._first = stored, count, count
@@ -195,7 +197,8 @@ class SparkTerms:
     def number(self, blocks: DataFrame, text: int) -> tuple[DataFrame, tuple[int, ...]]:
         """Give an id to every key of blocks of keys, which have so many bytes together, with one job.
 
-        Answers the slots of the numbers of each chunk (chunk, numbers, slots), and the first id of each partition of slots.
+        Answers the slots of the numbers of each chunk (chunk, numbers, slots), and the first id of each
+        partition of slots.
         """
         before, few = len(self), text <= _TEXT
         tasks = 1 if few else 1 + (text + before * _LENGTH) // _TEXT
@@ -210,7 +213,8 @@ class SparkTerms:
     def _assign(
         self, blocks: DataFrame, tasks: int | None = None, few: bool = False
     ) -> tuple[str, tuple[int, ...] | None]:
-        """Write the terms of blocks of keys that are new and the slots of all; answers the folder, and offsets if there is a key.
+        """Write the terms of blocks of keys that are new and the slots of all; answers the folder, and
+        offsets if there is a key.
 
         If the keys are `few`, they go to where the table is, and of that only what they ask for is shuffled.
         """
@@ -237,7 +241,7 @@ class SparkTerms:
         return name, self._append(f"{name}/kind={TERM}", counts) if counts else None
 
     def release(self) -> None:
-        """Delete what newer files have replaced, and what was staged and nobody holds: other frames made before are void."""
+        """Delete what newer files have replaced and what nobody holds: frames made before are void."""
         self._holders = {name: holder for name, holder in self._holders.items() if holder() is not None}
         needed = self.pinned | self._holders.keys()
         for name in self._superseded:
@@ -273,7 +277,7 @@ class SparkTerms:
         return self._replace(frame, columns, "key", "id")
 
     def decode(self, frame: DataFrame, columns: Mapping[str, str], few: bool = False) -> DataFrame:
-        """Columns of ids as columns of keys, in the same way. If there are `few` rows, they go to where the table is, which is not shuffled."""
+        """Columns of ids as columns of keys; `few` rows go to where the table is, which is not shuffled."""
         if not few or not columns:
             return self._replace(frame, columns, "id", "key")
         asked = reduce(DataFrame.union, [frame.select(F.col(c).alias("id")) for c in columns])
@@ -344,7 +348,7 @@ class SparkTerms:
             self._merge()
 
     def _merge(self) -> None:
-        """Make one part of the last ones; a part is rewritten only with as many terms again, so growth stays cheap."""
+        """Make one part of the last ones: one is rewritten only with as many terms again."""
         first = len(self._parts) - _MERGED
         while first and self._parts[first - 1].count <= sum(part.count for part in self._parts[first:]):
             first -= 1
@@ -360,7 +364,7 @@ class SparkTerms:
         self._superseded += [part.name.partition("/")[0] for part in old]
 
     def _table(self) -> DataFrame:
-        """The table as one side of a join: sent to all executors if small, else hashed, which needs no sorting."""
+        """The table as one side of a join: sent to all executors if small, else hashed, not sorted."""
         table = self.frame()
         return F.broadcast(table) if len(self) <= self.broadcast_terms else table.hint("shuffle_hash")
 

@@ -24,8 +24,8 @@ class Source:
     """A source of facts.
 
     `raw` is lazy; `read`, if there is one, turns its batches into batches of keys, with the columns k0, k1, …
-    or, for RDF, s, p, o and perhaps g. `bad` has the bad records: file, line, text and reason; it is lazy, too,
-    reads the source again, and is None if a bad record is an error.
+    or, for RDF, s, p, o and perhaps g. `bad` has the bad records: file, line, text and reason; it is lazy,
+    too, reads the source again, and is None if a bad record is an error.
     """
 
     raw: DataFrame

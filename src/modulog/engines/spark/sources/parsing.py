@@ -47,7 +47,7 @@ class CsvRows:
     header: bool = False
 
     def parse(self, lines: pa.Array) -> tuple[list[pa.Array], Problems]:
-        """The columns of the good lines, in order, and what is wrong with the bad ones; blank ones are neither."""
+        """The columns of the good lines, and what is wrong with the bad ones; blank ones are neither."""
         problems, keep = _check_utf8(lines)
         width, (data, offsets) = self.layout.width, text_buffers(lines)
         widths = np.empty(len(lines), np.int64)
@@ -126,7 +126,7 @@ class TripleLines:
 
 @dataclass(frozen=True, slots=True)
 class RdfFile:
-    """Files of RDF in a format of pyoxigraph: ttl, trig or rdf. If `whole`, a file with a mistake gives nothing."""
+    """Files of RDF in a format of pyoxigraph. If `whole`, a file with a mistake gives nothing."""
 
     format: str
     whole: bool

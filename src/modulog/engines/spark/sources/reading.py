@@ -1,5 +1,5 @@
-"""Opening a source by its format: Parquet files, tables of Spark's catalogue and data frames have typed columns;
-all others are text.
+"""Opening a source by its format: Parquet files, tables of Spark's catalogue and data frames have typed
+columns; all others are text.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def from_frame(
     arity: int | None = None,
     bad: Bad = "fail",
 ) -> Source:
-    """The facts of a DataFrame: `columns` are its arguments, by name or by position from 0, all if none are named."""
+    """The facts of a DataFrame: its columns by name or by position from 0, all if none are named."""
     place = [F.lit("").alias("_file"), F.lit(0).cast("long").alias("_row")]
     return _typed_source(frame, arity, columns, bad, frozenset(), place, "the DataFrame")
 
@@ -131,7 +131,7 @@ def _first_bad(column: pa.Array, turtle: bool, error: DataError) -> tuple[int, s
 
 
 def _turtle_columns(spark: SparkSession, data: DataFrame) -> frozenset[str]:
-    """The columns that Modulog wrote in Turtle form, as the first file says in a place where Spark does not look."""
+    """The columns that Modulog wrote in Turtle form, which Spark's own schema does not tell."""
     files = data.inputFiles()
     if not files:
         return frozenset()
@@ -172,8 +172,9 @@ def read(
 ) -> Source:
     """Open a source: a file, a folder, a glob, several of them, or the name of a table.
 
-    Nothing is read but a few lines of CSV or JSON to see their columns; the frame of the source is parsed in the
-    executors when it is used. `multiline` is for CSV files with newlines in quotes, which cannot be split.
+    Nothing is read but a few lines of CSV or JSON to see their columns; the frame of the source is parsed in
+    the executors when it is used. `multiline` is for CSV files with newlines in quotes, which cannot be
+    split.
     """
     paths = [path] if isinstance(path, str) else list(path)
     shown = ", ".join(paths)

@@ -1,4 +1,5 @@
-"""Text files as Spark reads them: line by line, so that big files are split among executors, or each as a whole.
+"""Text files as Spark reads them: line by line, so that big files are split among executors, or each as a
+whole.
 
 Of a line, executors know the block of the file that it came from, and its number there. The line of a bad
 record is that number plus the lines of the blocks before, which are counted only if there is a bad record.
@@ -45,8 +46,8 @@ def read_lines(
         located = Lines(spark, spark.read.text(paths))
     token = uuid4().hex
     register(token, located)
-    run = ReadLines(parser, header, tuple(names), token, bad == "set-aside")
-    aside = located.bad(FindBadLines(parser, header)) if bad == "set-aside" else None
+    run = ReadLines(parser, tuple(names), token, header, bad == "set-aside")
+    aside = located.bad(run) if bad == "set-aside" else None
     return Source(located.lines(F.xxhash64(_FILE)), tuple(names), aside, run)
 
 
@@ -67,7 +68,7 @@ class Lines:
         return [row.value for row in rows]
 
     def locate(self, file: int, block: int, row: int) -> str:
-        """The file and the line of a row of a block, counted from 0; files are known by a hash of their names."""
+        """The file and the line of a row of a block, counted from 0; a file is a hash of its name."""
         # Spark writes the same file with one slash here and with three there.
         files = [path for name in self._text.inputFiles() for path in (name, name.replace(":///", ":/", 1))]
         table = pa.table({"path": pa.array(files, pa.string())})
@@ -78,13 +79,13 @@ class Lines:
         before = self._text.where((F.col(_FILE) == path) & (F.col(_BLOCK) < block)).count() if block else 0
         return f"{shown_path(path)}:{before + row + 1}"
 
-    def bad(self, find: FindBadLines) -> DataFrame:
+    def bad(self, run: ReadLines) -> DataFrame:
         """The bad records, with their lines."""
         lines = self.lines(F.col(_FILE))
         blocks = lines.groupBy("file", "block").agg(F.count("*").alias("lines"))
         earlier = Window.partitionBy("file").orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
         lines_before = F.coalesce(F.sum("lines").over(earlier), F.lit(0)).alias("before")
-        found = lines.mapInArrow(find, _BAD_LINES).join(
+        found = lines.mapInArrow(run.bad, _BAD_LINES).join(
             blocks.select("file", "block", lines_before), ["file", "block"]
         )
         line = (F.col("before") + F.col("row") + 1).cast("long").alias("line")
@@ -113,14 +114,31 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parsing:
-    """Batches of lines, parsed."""
+class ReadLines:
+    """Batches of lines to batches of keys; a bad line is an error, or is left out."""
 
     parser: LineParser
+    names: tuple[str, ...]
+    token: str
     header: str | None
+    lenient: bool
 
-    def parsed(self, batches: Batches) -> Iterator[tuple[list[pa.Array], list[dict[str, Any]]]]:
-        """For each batch the columns of good lines, and the bad ones: file, block, row there, text and reason."""
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        for columns, bad in self._parsed(batches):
+            if bad and not self.lenient:
+                raise bad_record(self.token, **{k: v for k, v in bad[0].items() if k != "text"})
+            yield pa.RecordBatch.from_arrays(columns, list(self.names))
+
+    def bad(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        """Batches of lines to the bad ones."""
+        for _, bad in self._parsed(batches):
+            if bad:
+                yield pa.RecordBatch.from_pylist(bad)
+
+    def _parsed(self, batches: Batches) -> Iterator[tuple[list[pa.Array], list[dict[str, Any]]]]:
+        """For each batch the columns of good lines, and the bad ones: file, block, row there, text and
+        reason.
+        """
         places = Places()
         for batch in batches:
             if not batch.num_rows:
@@ -160,30 +178,6 @@ def _bad_line(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLines(_Parsing):
-    """Batches of lines to batches of keys; a bad line is an error, or is left out."""
-
-    names: tuple[str, ...]
-    token: str
-    lenient: bool
-
-    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        for columns, bad in self.parsed(batches):
-            if bad and not self.lenient:
-                raise bad_record(self.token, **{k: v for k, v in bad[0].items() if k != "text"})
-            yield pa.RecordBatch.from_arrays(columns, list(self.names))
-
-
-class FindBadLines(_Parsing):
-    """Batches of lines to the bad ones."""
-
-    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        for _, bad in self.parsed(batches):
-            if bad:
-                yield pa.RecordBatch.from_pylist(bad)
-
-
 # ---- Whole files
 
 
@@ -200,7 +194,7 @@ def read_files(
 
 @dataclass(frozen=True, slots=True)
 class ReadFiles:
-    """Files to batches of keys; a mistake is an error, or what it spoils is set aside: a row of CSV, or a file of RDF."""
+    """Files to batches of keys; a mistake is an error, or sets aside a row of CSV or a file of RDF."""
 
     parser: FileParser
     names: tuple[str, ...]
