@@ -56,9 +56,8 @@ def state(folder: Path) -> dict[str, bytes]:
     return {MANIFEST: manifest, **{file["path"]: (folder / file["path"]).read_bytes() for file in files}}
 
 
-@pytest.mark.parametrize("maker", ["spark", pytest.param("local", marks=pytest.mark.long)])
 def test_a_store_is_updated_by_files(
-    tmp_path: Path, maker: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, rules, edges = (
         tmp_path / "store",
@@ -72,7 +71,7 @@ def test_a_store_is_updated_by_files(
         return tmp_path / name
 
     facts = file("edge.csv", edges)
-    assert modulog("materialise", rules, "--facts", facts, "--store", store, "--engine", maker) == 0
+    assert modulog("materialise", rules, "--facts", facts, "--store", store, "--engine", "spark") == 0
     add, delete = {("d", "e"), ("b", "c")}, {("a", "b"), ("b", "c"), ("q", "q")}
     changes = ("--add", f"edge={file('add.csv', add)}", "--delete", f"edge={file('delete.csv', delete)}")
     capsys.readouterr()
