@@ -11,7 +11,7 @@ import pytest
 from modulog import Pipeline, Reasoner, SparkOptions, Switches, facts, read
 from modulog.cli import options as of_command_line
 from modulog.engines.options import EngineName
-from modulog.errors import DataError, ModulogError, OptionError
+from modulog.errors import DataError, ModulogError, OptionError, QueryError
 from modulog.formats.format import EXTENSIONS, WRITTEN, ReadFormat, WriteFormat
 
 
@@ -71,6 +71,19 @@ def pipeline(**options: Any) -> Pipeline:
             "`local_limit` is no option any more: `workers=1` lets one task do all the work, `workers=2`",
         ),
         (lambda: Reasoner("p(1) .", engine="local", local_limit=0), "`local_limit` is no option any more"),
+        (lambda: Reasoner("p(1) .", switches={"storage": "plain"}), "`switches` are `Switches(…)`, not {"),
+        (lambda: Reasoner.open("s", switches=Switches()), "`switches` is no option any more: a store keeps"),
+        (
+            lambda: Reasoner("").add({"p": [(1,)]}, columns=[0]),
+            "facts and columns are those of one predicate",
+        ),
+        (
+            lambda: Reasoner("").add(facts("p", [(1,)]), [(2,)]),
+            "facts and columns are those of one predicate",
+        ),
+        (lambda: read("p.csv", mapping=[1]), "`mapping` has columns by predicate"),
+        (lambda: read("p.csv", predicate="p", mapping={"q": [0]}), "`mapping` names predicates and their"),
+        (lambda: read("p.csv", columns=[0], mapping={"q": [0]}), "`mapping` names predicates and their"),
     ],
 )
 def test_refused(make: Callable[[], object], said: str) -> None:
@@ -124,6 +137,29 @@ def test_a_batch_names_its_own_predicates() -> None:
         repr(read("a.csv") + facts("p", [(1,)]) + {"q": [(2,)]})
         == "<FactBatch: a.csv, facts of p, facts of q>"
     )
+
+
+NAMED: list[Callable[[Any], object]] = [
+    Reasoner("p(1) .").rows,
+    Reasoner("p(1) .").count,
+    Reasoner("p(1) .").discard,
+    lambda name: Reasoner("").add(name, [(1,)]),
+    lambda name: Reasoner("").update(add={name: [(1,)]}),
+]
+
+
+@pytest.mark.parametrize("work", NAMED)
+@pytest.mark.parametrize("name", [None, 3, b"p"])
+def test_what_is_no_name_of_a_predicate(work: Callable[[Any], object], name: Any) -> None:
+    with pytest.raises(QueryError, match="a predicate has a name or an IRI"):
+        work(name)
+
+
+def test_what_is_not_a_list_and_no_number_of_rows() -> None:
+    with pytest.raises(QueryError, match=r"a list of predicates: \['p'\]"):
+        Reasoner("p(1) .").export("out", predicates="p")
+    with pytest.raises(QueryError, match=r"a number of rows, not '1'"):
+        Reasoner("p(1) .").rows("p", limit="1")  # type: ignore[arg-type]
 
 
 def test_the_types_of_options_have_all_values() -> None:

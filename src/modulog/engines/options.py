@@ -61,6 +61,7 @@ GONE = {
     "local_limit": _WORKERS,
     "update_limit": _WORKERS,
     "checkpoints": "a `Pipeline` keeps what a run has computed so far",
+    "switches": "a store keeps the switches that it was saved with",
 }
 """Options of earlier versions, and what there is instead."""
 

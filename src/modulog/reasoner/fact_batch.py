@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Never, TypedDict
 
 from modulog.engines.options import refuse
-from modulog.errors import DataError
+from modulog.errors import DataError, OptionError, QueryError
 from modulog.formats.fact_file import BAD, Bad, Columns
 from modulog.formats.format import ReadFormat
 from modulog.terms.python_values import IRI
@@ -134,6 +135,12 @@ def read(
     refuse(unknown, read)
     if bad not in BAD:
         raise DataError(f'bad records are not treated by "{bad}"; choose one of: {", ".join(BAD)}')
+    if mapping is not None and not isinstance(mapping, Mapping):
+        raise OptionError(
+            f'`mapping` has columns by predicate, {{"age": [0, 2]}}, not {reprlib.repr(mapping)}'
+        )
+    if mapping and (predicate is not None or columns is not None):
+        raise OptionError("`mapping` names predicates and their columns: leave out `predicate` and `columns`")
     options: ReadOptions = {"predicate": predicate, "header": header, "strings": strings, "columns": columns}
     options |= {"mapping": mapping, "bad": bad, "format": format}
     return FactBatch([FactFiles(os.fspath(path), options)])
@@ -157,4 +164,8 @@ def facts(predicate: str | IRI, data: object, *, columns: Columns | None = None)
 
 def predicate_name(name: str | IRI) -> str:
     """The name of a predicate as programs write it: an IRI is in angle brackets."""
-    return f"<{name.value}>" if isinstance(name, IRI) else name
+    if isinstance(name, str):
+        return name
+    if isinstance(name, IRI):
+        return f"<{name.value}>"
+    raise QueryError(f"a predicate has a name or an IRI, not {reprlib.repr(name)}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack, overload
 
 from modulog.engines.table import Table
+from modulog.errors import OptionError
 from modulog.formats.fact_file import Columns
 from modulog.language.model import Predicate
 from modulog.maintenance.change import Change
@@ -49,8 +50,12 @@ class FactChanges(Answering):
         >>> r.count("p")
         4
         """
-        is_name = isinstance(predicate, str | IRI)
-        self._add(one_predicate(predicate, facts, columns=columns) if is_name else FactBatch.of(predicate))
+        if isinstance(predicate, FactBatch | Mapping) and (facts is not None or columns is not None):
+            raise OptionError(
+                "facts and columns are those of one predicate: `modulog.facts(…)` takes them, too"
+            )
+        is_one = isinstance(predicate, str | IRI) or facts is not None or predicate is None
+        self._add(one_predicate(predicate, facts, columns=columns) if is_one else FactBatch.of(predicate))
 
     def load(self, path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Sequence[Predicate]:
         """Add the facts of a file, a glob or a folder; returns the predicates that are filled.

@@ -7,6 +7,7 @@ import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -227,6 +228,8 @@ class Answering(ABC):
         {'q.csv': 1}
         'a\\n'
         """
+        if isinstance(predicates, str):
+            raise QueryError(f"`predicates` is a list of predicates: [{predicates!r}]")
         chosen = self.predicates() if predicates is None else [self._predicate_of(p) for p in predicates]
         self._ready()
         facts = {predicate: self._readings.all_of(predicate) for predicate in chosen}
@@ -323,6 +326,6 @@ def _checked_row(row: Sequence[object]) -> Sequence[object]:
 
 def _checked_limit(limit: int | None) -> int | None:
     """The limit, if it is a number of rows or None; else a QueryError."""
-    if limit is not None and limit < 0:
-        raise QueryError(f"a limit is a number of rows, not {limit}")
+    if limit is not None and (not isinstance(limit, Integral) or limit < 0):
+        raise QueryError(f"a limit is a number of rows, not {limit!r}")
     return limit

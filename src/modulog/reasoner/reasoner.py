@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeVar
 from modulog.engines.backend import Backend
 from modulog.engines.options import OF_SPARK, OF_SWITCHES, EngineName, SparkOptions, refuse
 from modulog.engines.registry import is_one_task, make_backend
+from modulog.errors import OptionError
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.fixpoint import materialise
 from modulog.evaluation.observers import Checkpoints, ProgressCallback, silent
@@ -79,6 +80,8 @@ class Reasoner(FactChanges):
         modulog.errors.OptionError: unknown option `enigne`; did you mean `engine`?
         """
         refuse(unknown, Reasoner.__init__, {**OF_SWITCHES, **OF_SPARK})
+        if not isinstance(switches, Switches):
+            raise OptionError(f"`switches` are `Switches(…)`, not {switches!r}")
         self._choose_kind(engine, workers, spark)
         found, folder = read_program(program)
         self._set_up(found, folder, switches, engine, workers, SparkOptions.of(spark), progress)
@@ -391,6 +394,7 @@ GONE = {
     "read": "write `modulog.read(path, …)`, which `add` and `update` take",
     "given": "write `modulog.facts(predicate, data)`, which `add` and `update` take",
     "dataframe": "write `to_spark(predicate)`",
+    "difference": "a `Pipeline` compares its sources with its store",
     "statistics": "`materialise()` returns them, and computes only what has changed",
     "move_bad_records": "`bad_records()` has them",
     "take_readings": "`bad_records()` and `materialise()` have what there is to know",
