@@ -14,7 +14,7 @@ import pytest
 
 from modulog import IRI, Reasoner
 from modulog.engines.registry import is_one_task
-from modulog.errors import DataError, OptionError, QueryError, WorkerLost
+from modulog.errors import DataError, EngineError, OptionError, QueryError, WorkerLost
 from modulog.reasoner import for_pipelines
 from modulog.reasoner.fact_batch import facts, read
 from modulog.task.task_reasoner import TaskReasoner
@@ -170,6 +170,15 @@ def test_mistakes_are_told_as_here(spark: Any, tmp_path: Path) -> None:
         assert r.bad_records().to_pylist()[0]["line"] == 2
         assert r.export(tmp_path / "out")["_bad_records.parquet"] == 1
         assert r.count("edge") == 2
+
+
+def test_facts_of_the_wrong_width_and_a_reasoner_that_is_closed(spark: Any) -> None:
+    r = one_task(PATHS, spark)
+    with pytest.raises(DataError, match="facts of edge: row 1: 3 columns"):
+        r.add("edge", [("a", "b", "c")])
+    r.close()
+    with pytest.raises(EngineError, match="the reasoner is closed"):
+        r.count("path")
 
 
 @pytest.mark.parametrize("seed", range(amount(4, 4)))

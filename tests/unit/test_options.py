@@ -66,6 +66,11 @@ def pipeline(**options: Any) -> Pipeline:
         (lambda: Reasoner("p(1) .", workers=True), "`workers` is a number from 1 on, not True"),
         (lambda: SparkOptions(broadcast_limit=-1), "`broadcast_limit` is a number from 0 on, not -1"),
         (lambda: SparkOptions(session=object(), settings={}), "`settings` are for a new session"),
+        (lambda: SparkOptions(settings=3), "`settings` are values by name, not a int"),  # type: ignore[arg-type]
+        (
+            lambda: Reasoner("p(1) .", spark="local[2]"),
+            "for a master write `spark={\"spark.master\": 'local[2]'}`",
+        ),
         (
             lambda: Reasoner("p(1) .", spark=object(), local_limit=0),
             "`local_limit` is no option any more: `workers=1` lets one task do all the work, `workers=2`",

@@ -41,6 +41,10 @@ class SparkOptions:
         limit = self.broadcast_limit
         if limit is not None and (type(limit) is not int or limit < 0):
             raise OptionError(f"`broadcast_limit` is a number from 0 on, not {limit!r}")
+        if isinstance(self.session, str):
+            raise OptionError(f'for a master write `spark={{"spark.master": {self.session!r}}}`')
+        if self.settings is not None and not isinstance(self.settings, Mapping):
+            raise OptionError(f"`settings` are values by name, not a {type(self.settings).__name__}")
         if self.session is not None and self.settings is not None:
             raise OptionError("`settings` are for a new session: leave them out, or leave out `session`")
 

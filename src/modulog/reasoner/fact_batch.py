@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Never, TypedDict
 
@@ -160,6 +161,15 @@ def facts(predicate: str | IRI, data: object, *, columns: Columns | None = None)
             f'facts of {name}: a batch says which predicates it fills: read(…, predicate="{name}")'
         )
     return FactBatch([FactData(predicate, data, columns)])
+
+
+@contextmanager
+def naming(predicate: str) -> Iterator[None]:
+    """Let errors about facts in memory say whose facts these are."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"facts of {predicate}: {str(error).removeprefix('facts: ')}") from error
 
 
 def predicate_name(name: str | IRI) -> str:

@@ -21,7 +21,7 @@ from modulog.language.printer import print_predicate
 from modulog.language.program_warnings import near_names
 from modulog.language.triples import TRIPLE, VIEWS_BY_NAME, TripleViews, is_rdf
 from modulog.language.triples import VIEWS as ALL_TRIPLES
-from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles
+from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles, naming
 from modulog.reasoner.fact_files import Arrival, FileReader, Graph
 from modulog.reasoner.known_predicates import KnownPredicates
 from modulog.reasoner.pending_facts import Source, Waiting, together
@@ -164,10 +164,8 @@ class Loader:
         """Facts from values in memory."""
         name = self.named(part.predicate)
         arity, source = self.known.expected(name), f"facts of {name}"
-        try:
+        with naming(name):
             tables = list(self.backend.read_data(part.data, arity, part.columns))
-        except DataError as error:
-            raise DataError(f"{source}: {str(error).removeprefix('facts: ')}") from error
         self._frames.update((mark, source) for mark in map(self.backend.mark, tables) if mark is not None)
         return Arrival(name, tables, source, arity)
 

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from modulog.engines.options import SparkOptions
 from modulog.engines.registry import check_workers, need_pyspark
-from modulog.errors import WorkerLost
+from modulog.errors import EngineError, WorkerLost
 from modulog.evaluation.observers import ProgressCallback
 from modulog.formats import warn_user
 from modulog.task import worker
@@ -79,9 +79,12 @@ class Caller:
         self.token = uuid4().hex
         (place.folder / worker.TOKEN).write_text(self.token)
         self.calls = 0
+        self.is_closed = False
 
     def attempts(self) -> Path:
         """A folder for the attempts of the next request."""
+        if self.is_closed:
+            raise EngineError("the reasoner is closed, and what it had on Spark is gone")
         self.calls += 1
         folder: Path = self.place.folder / "tasks" / f"{self.calls:06d}"
         folder.mkdir(parents=True)

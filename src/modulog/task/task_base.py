@@ -22,7 +22,7 @@ from modulog.language.term_parser import full_name
 from modulog.language.triples import VIEWS
 from modulog.planning.passes import Switches
 from modulog.planning.plan import Plan
-from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles, predicate_name
+from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles, naming, predicate_name
 from modulog.reasoner.for_pipelines import begin, open_store
 from modulog.reasoner.predicate_names import choose, chosen
 from modulog.reasoner.reasoner import Reasoner
@@ -230,7 +230,8 @@ class TaskInputs(TaskBase):
         if self._place.is_frame(facts):
             self._grow("frame", self._place.frame_size(facts))
             return GivenFacts(name, facts, columns, arity)
-        rows = KeyedRows.read_from(facts, arity, columns)
+        with naming(name):
+            rows = KeyedRows.read_from(facts, arity, columns)
         for found in {len(chunk) for chunk in rows.chunks}:
             both = name.startswith("<") and {found, *known} <= {1, 2}
             if known and found not in known and not both:

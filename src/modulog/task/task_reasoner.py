@@ -134,4 +134,5 @@ class TaskReasoner(TaskInputs, TaskAnswers):
             self._executors.close()
         if self._store is not None:
             self._store.close()
+        self._caller.is_closed = True
         self._place.close()
