@@ -1,5 +1,7 @@
-"""Folders that driver and executors share: on this machine, where no Spark is needed to look at them, or on
-any file system that Hadoop knows.
+"""The file systems that Spark can read and write, through Hadoop's own interface: listings, and folders that
+driver and executors share.
+
+No Spark is needed to look at a folder of this machine.
 """
 
 from __future__ import annotations

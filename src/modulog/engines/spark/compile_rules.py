@@ -1,7 +1,8 @@
-"""The shapes of rules: which of them can share a plan.
+"""Rules of one shape as one plan: a join with a small table of rules, broadcast.
 
 Two pieces of work have the same *shape* when their expressions differ only in which relations they read and
-write and in the constants of their atoms.
+write and in the constants of their atoms. What differs becomes a column of the rule table, what agrees a
+literal. So a hundred copy rules cost one scan of the facts and one join with a hundred rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Facts that rules have given and that wait for the next `derive`."""
+"""The SQL engine: rounds of rules over parts of facts, evaluated by all executors of Spark.
+
+`run` only builds plans, one for each shape of rules; the first `derive` after it removes duplicates and known
+facts and writes the round's part. While no recursion waits, rounds are put off: nonrecursive strata that
+follow one another become one plan. Closures, unions and inverses are listed like everything else. The driver
+has sizes of what there is, no facts.
+"""
 
 from __future__ import annotations
 

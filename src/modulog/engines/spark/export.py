@@ -1,4 +1,10 @@
-"""What terms mean, on Spark: giving them out as columns of values."""
+"""Facts out of Spark, as columns of values, or written by the executors: a folder for each predicate, and in
+it Parquet, CSV, TSV, N-Triples or Turtle.
+
+Predicates of one arity are decoded together and written together, so the number of jobs does not grow with
+the number of predicates. For Parquet the decoded facts are kept for a moment: what type a column gets is
+known when all its terms have been seen.
+"""
 
 from __future__ import annotations
 

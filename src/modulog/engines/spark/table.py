@@ -1,5 +1,7 @@
-"""Facts that wait for the ids of their terms: read and written once as blocks, then encoded with one growth
-of the dictionary.
+"""Tables of the Spark engine: data frames of ids, numbers of facts, and facts whose terms have no ids yet.
+
+Facts that wait for ids are read and written once as blocks, then encoded with one growth of the dictionary.
+Numbers of facts, how many derivations each has, are tables of changes that are summed when they are read.
 """
 
 from __future__ import annotations
