@@ -30,7 +30,7 @@ LIMITS = {
     "modulog.engines.local.readers.PIECE": 16,
     "modulog.engines.local.layer_lookup.PIECE": 16,
     "modulog.closures.pair_sets.FEW": 2,
-    "modulog.closures.union_difference.MANY": 0,
+    "modulog.closures.unions.MANY": 0,
     "modulog.closures.closure_difference.MANY_ASKED": 2,
     "modulog.closures.reachable_sets.MANY_ASKED": 2,
 }

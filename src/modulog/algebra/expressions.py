@@ -1,12 +1,13 @@
 """Expressions of the algebra, as data: what rules ask of relations, for any engine to evaluate.
 
-A variable is a string, a constant the integer id of its term, and None stands for an argument that is not asked for.
-Identity is equality. Algorithms build expressions and hand them to an engine; they never see how facts are kept.
+A variable is a string, a constant the integer id of its term, and None stands for an argument that is not
+asked for. Each has `children`, the expressions that it is made of, from left to right, and `variables`, its
+columns. Identity is equality. Algorithms build expressions and hand them to an engine; they never see how
+facts are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +21,9 @@ Argument = str | int | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Read:
-    """The facts of a relation that match the arguments; `except_from` leaves out a module's own part of Δ (Δ \\ Δ_i)."""
+    """The facts of a relation that match the arguments; `except_from` leaves out a module's own part of Δ (Δ
+    \\ Δ_i).
+    """
 
     relation: Relation
     args: tuple[Argument, ...]
@@ -33,14 +36,24 @@ class Read:
             self, "variables", tuple(dict.fromkeys(a for a in self.args if isinstance(a, str)))
         )
 
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return ()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """Rows of both sides that agree on their common variables; multiplicities multiply. Keeps `variables` only."""
+    """Rows of both sides that agree on their common variables; multiplicities multiply. Keeps `variables`
+    only.
+    """
 
     left: Expr
     right: Expr
     variables: tuple[str, ...]
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.left, self.right
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +64,10 @@ class SemiJoin:
     right: Expr
     variables: tuple[str, ...]
 
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.left, self.right
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AntiJoin:
@@ -60,10 +77,16 @@ class AntiJoin:
     right: Expr
     variables: tuple[str, ...]
 
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.left, self.right
+
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """A function of values: its name, and variables, constants or other functions' values as its arguments."""
+    """A function of values: its name, and variables, constants or other functions' values as its
+    arguments.
+    """
 
     function: str
     arguments: tuple[Value, ...]
@@ -86,7 +109,9 @@ def variables_of(value: Value) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A comparison of two values: `= != < <= > >=`, or, of variables and constants only, `is` for the same term."""
+    """A comparison of two values: `= != < <= > >=`, or, of variables and constants only, `is` for the same
+    term.
+    """
 
     operator: str
     left: Value
@@ -111,12 +136,17 @@ class Where:
     condition: Condition
     variables: tuple[str, ...]
 
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.child,)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extend:
     """Each row with one more variable: a constant, a copy of another variable, or what a function gives.
 
-    A row for which the function has no value is left out. New terms have their ids before anybody sees the row.
+    A row for which the function has no value is left out. New terms have their ids before anybody sees the
+    row.
     """
 
     child: Expr
@@ -127,12 +157,17 @@ class Extend:
     def variables(self) -> tuple[str, ...]:
         return (*self.child.variables, self.variable)
 
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.child,)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Project:
     """The given arguments of each row, as variables or constants.
 
-    How: "set" removes duplicates, "sum" adds their multiplicities, "keep" leaves them: whoever reads the result must not mind.
+    How: "set" removes duplicates, "sum" adds their multiplicities, "keep" leaves them: whoever reads the
+    result must not mind.
     """
 
     child: Expr
@@ -142,11 +177,17 @@ class Project:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The columns: a variable under its name; a constant, or a variable that is there already, under `#` and its place."""
+        """The columns: a variable under its name; a constant, or a variable that is there already, under `#`
+        and its place.
+        """
         names: list[str] = []
         for j, a in enumerate(self.args):
             names.append(a if isinstance(a, str) and a not in names else f"#{j}")
         return tuple(names)
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.child,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,10 +200,16 @@ class Union:
     def variables(self) -> tuple[str, ...]:
         return self.parts[0].variables
 
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.parts
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The rows of a table; its columns are the variables, perhaps under other names. Without columns, one row is "true"."""
+    """The rows of a table; its columns are the variables, perhaps under other names. Without columns, one row
+    is "true".
+    """
 
     table: Table
     names: tuple[str, ...] | None = None
@@ -171,13 +218,19 @@ class Rows:
     def variables(self) -> tuple[str, ...]:
         return self.table.columns if self.names is None else self.names
 
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return ()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Multiway:
-    """The matches of several reads that close a cycle, joined all at once, variable by variable. Keeps `variables`, at least.
+    """The matches of several reads that close a cycle, joined all at once, variable by variable. Keeps
+    `variables`, at least.
 
-    With `counting` a row has the number of its matches as multiplicity; otherwise it may be repeated. Only for relations that say `intersects`.
-    `order` is the order in which to bind the variables of all reads; without it the engine chooses.
+    With `counting` a row has the number of its matches as multiplicity; otherwise it may be repeated. Only
+    for relations that say `intersects`. `order` is the order in which to bind the variables of all reads;
+    without it the engine chooses.
     """
 
     reads: tuple[Read, ...]
@@ -185,27 +238,9 @@ class Multiway:
     counting: bool = False
     order: tuple[str, ...] = ()
 
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.reads
+
 
 Expr = Multiway | Read | Join | SemiJoin | AntiJoin | Where | Extend | Project | Union | Rows
-
-
-def children(expr: Expr) -> tuple[Expr, ...]:
-    """The expressions that an expression is made of, from left to right."""
-    match expr:
-        case Join() | SemiJoin() | AntiJoin():
-            return expr.left, expr.right
-        case Where() | Extend() | Project():
-            return (expr.child,)
-        case Union():
-            return expr.parts
-        case Multiway():
-            return expr.reads
-        case Read() | Rows():
-            return ()
-
-
-def walk(expr: Expr) -> Iterator[Expr]:
-    """An expression and everything that it is made of."""
-    yield expr
-    for part in children(expr):
-        yield from walk(part)

@@ -1,8 +1,10 @@
-"""Levels: why a component is strongly connected, so that deletions inside it can be judged from their surroundings.
+"""Levels: why a component is strongly connected, so that deletions inside it can be judged from their
+surroundings.
 
-Each member of a component has a distance from its root and a distance to it. While every member but the root keeps a father one level
-nearer to the root in both directions, the root reaches all and is reached by all; a deleted edge that did not join neighbouring levels
-changes nothing, another first looks for another father. Only where there is none the component is searched again.
+Each member of a component has a distance from its root and a distance to it. While every member but the root
+keeps a father one level nearer to the root in both directions, the root reaches all and is reached by all; a
+deleted edge that did not join neighbouring levels changes nothing, another first looks for another father.
+Only where there is none the component is searched again.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 
 from modulog.closures.edges import Edges
 from modulog.closures.shared_lists import Lists
-from modulog.kernels import union_find as kernels
+from modulog.kernels import graph_algorithms as kernels
 from modulog.kernels.types import Columns
 
 if TYPE_CHECKING:
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 STEPS = 1 << 23
 
 SMALL = 256
-"""Components with fewer members have no levels: they are condensed again, all at once, whenever an inner edge goes."""
+"""Components with fewer members have no levels: they are condensed again, all at once, whenever an inner edge
+goes.
+"""
 
 
 class Levels:
@@ -53,7 +57,9 @@ class Levels:
     def broken(
         self, edges: Edges, old: Condensation, sources: Columns, targets: Columns
     ) -> tuple[Levels, Columns]:
-        """The levels, and the components to be condensed again, after inner edges went and `edges` were left."""
+        """The levels, and the components to be condensed again, after inner edges went and `edges`
+        were left.
+        """
         loops = sources == targets
         sources, targets = sources[~loops], targets[~loops]
         if not len(sources):

@@ -1,37 +1,44 @@
 """A transitive relation, represented by its external edges: R = X_R⁺, kept under additions and deletions.
 
-Follows "Optimised Storage for Datalog Reasoning" in what is represented (components, numbers in post-order of a tree cover, rows
-of intervals shared by the members of a component, the stages before and after a change) and goes past it with deletions.
+Follows "Optimised Storage for Datalog Reasoning" in what is represented (components, numbers in post-order of
+a tree cover, rows of intervals shared by the members of a component, the stages before and after a change)
+and goes past it with deletions.
 
-    closure = Closure()                       or Closure(reflexive=True): whatever has an external edge also reaches itself
+    closure = Closure()                       reflexive=True: whatever has an external edge also reaches itself
     delta = closure.add(edges)                edges: an array of two rows, sources and targets, of 32-bit ids
     delta = closure.delete(edges)             what is not there is ignored, as is what is added twice
     delta = closure.update(add=…, delete=…)   deletions first; the delta is net
     closure.state                             the current State; closure.before the one before the last change
     closure.settle()                          the change is over: before = state
-    closure.go_back(state)                    be what it was in an earlier state, at no cost; an update that fails does this by itself
-    closure.bytes, closure.memory()           bytes held; and 8 bytes for each pair, which may have to be counted
+    closure.go_back(state)                    back to an earlier state, at no cost; a failed update does this
+    closure.bytes, closure.memory()           bytes held; 8 bytes for each pair, which may have to be counted
 
-A **State** is immutable and stays valid whatever follows, so every version is a state or the difference of two:
+A **State** is immutable and stays valid whatever follows, so every version is a state or the difference of
+two:
 
-    state.count()                             pairs; `count_by(0)` or `count_by(1)`: ids and counts; `distinct(0 or 1)`: ids
+    state.count()                             pairs; `count_by(0)`, `count_by(1)`: ids, counts; `distinct(0)`
     state.contains(pairs)                     a mask for an array of two rows
     state.successors(a), state.predecessors(b)
-    state.scan(sources=None, targets=None, limit=…)     pieces of two rows of ids, bounded; arguments are arrays of ids
+    state.scan(sources, targets, limit)       bounded pieces of two rows of ids; arguments are arrays of ids
 
-A **Delta** has `before`, `after`, `come` and `gone`; the last two answer the same questions as a state. `Delta.between(state, other,
-direction)` gives the difference of any two states: "grown" if only additions lie between them, "shrunk" if only deletions (both are
-counted without reading), else "mixed". Counts, `count_by` and `distinct` never expand pairs, except `come` and `gone` of a mixed delta, whose
-rows are read once, in pieces, for the sources that both a deletion and an addition touched (and not only because something left or entered the hub).
+A **Delta** has `before`, `after`, `come` and `gone`; the last two answer the same questions as a state.
+`Delta.between(state, other, direction)` gives the difference of any two states: "grown" if only additions lie
+between them, "shrunk" if only deletions (both are counted without reading), else "mixed". Counts, `count_by`
+and `distinct` never expand pairs, except `come` and `gone` of a mixed delta, whose rows are read once, in
+pieces, for the sources that both a deletion and an addition touched (and not only because something left or
+entered the hub).
 
-What an update costs: some arrays with an entry for each node are copied (about 30 ms for 700,000), the lists of nodes and components that changed are appended
-to pools that all states share, and rows are computed again where they really change, as far as counts were asked for before. Rows above a hub (see `hub`)
-leave out what the hub reaches, so that they stay when an edge inside changes, and when a few members leave it or come back; only what enters the hub for the first time
-costs the rows of all that reach it otherwise, which may be most of them.
+What an update costs: some arrays with an entry for each node are copied (about 30 ms for 700,000), the lists
+of nodes and components that changed are appended to pools that all states share, and rows are computed again
+where they really change, as far as counts were asked for before. Rows above a hub (see `hub`) leave out what
+the hub reaches, so that they stay when an edge inside changes, and when a few members leave it or come back;
+only what enters the hub for the first time costs the rows of all that reach it otherwise, which may be most
+of them.
 
-Where the paper's cases went: an edge inside a component or between components that reach each other already (forward edge) is kept and changes no row;
-a cross edge, a new child, a new parent and two new nodes make the father due; a back edge merges all that lies between. After a deletion a
-component in doubt (see `levels`) is condensed again.
+Where the paper's cases went: an edge inside a component or between components that reach each other already
+(forward edge) is kept and changes no row; a cross edge, a new child, a new parent and two new nodes make the
+father due; a back edge merges all that lies between. After a deletion a component in doubt (see `levels`) is
+condensed again.
 """
 
 from __future__ import annotations
@@ -45,8 +52,7 @@ from modulog.closures.bfs_levels import Levels
 from modulog.closures.closure_difference import Delta, Direction
 from modulog.closures.closure_state import State
 from modulog.closures.condensation import Condensation
-from modulog.closures.edges import Edges, edge_words, in_order
-from modulog.closures.node_numbers import Nodes
+from modulog.closures.edges import Edges, Nodes, edge_words, in_order
 from modulog.closures.update_condensation import Revised, with_more, without
 from modulog.kernels.types import Columns, Integers
 

@@ -1,4 +1,6 @@
-"""What an update changed: two states, and the sources whose rows differ. Nothing is listed until it is read."""
+"""What an update changed: two states, and the sources whose rows differ. Nothing is listed until it is
+read.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,7 @@ from typing import Literal
 import numpy as np
 
 from modulog.closures.closure_state import State, grouped, multiplied
-from modulog.closures.edges import packed, unpacked
-from modulog.closures.node_numbers import Nodes
+from modulog.closures.edges import Nodes, packed, unpacked
 from modulog.closures.pair_sets import CHUNK, Pairs
 from modulog.closures.reachable_sets import Rows
 from modulog.closures.shared_lists import Lists, among, distinct
@@ -44,8 +45,9 @@ class Change(Pairs):
     ) -> None:
         """`nested` says that each row of a source holds the row of the other state.
 
-        Otherwise this is not known of the doubtful sources. The rows of the shifted sources differ only in what left the inside of the hub; if they are not
-        given, they are the sources that are not in a local component: a mask of components, and the component of each node.
+        Otherwise this is not known of the doubtful sources. The rows of the shifted sources differ only in
+        what left the inside of the hub; if they are not given, they are the sources that are not in a local
+        component: a mask of components, and the component of each node.
         """
         self._has, self._lacks, self._sources, self._nested = has, lacks, sources, nested
         self._doubtful, self._shifted, self._local = doubtful, shifted, local
@@ -127,7 +129,9 @@ class Change(Pairs):
         return self._has.nodes.ids[nodes[found]], sizes[found]
 
     def _target_sizes(self, nodes: Columns) -> Integers:
-        """How many pairs each node has as target: read from the rows of sources that differ, unless counting everything twice is less."""
+        """How many pairs each node has as target: read from the rows of sources that differ, unless counting
+        everything twice is less.
+        """
         result, sources = np.zeros(len(nodes), np.int64), self.nodes
         if len(self.shifted):
             sources = np.setdiff1d(sources, self.shifted, assume_unique=True)
@@ -149,10 +153,11 @@ class Change(Pairs):
         return ids
 
     def _targets(self) -> Mask:
-        """Which nodes are targets here; read once, from the rows of the few nodes that have edges which the other state lacks.
+        """Which nodes are targets here; read once, from the rows of the few nodes that have edges which the
+        other state lacks.
 
-        A path that only this state has begins with edges of both and comes to one that the other lacks: its source has lost the target too, or else the path
-        could go on from there.
+        A path that only this state has begins with edges of both and comes to one that the other lacks: its
+        source has lost the target too, or else the path could go on from there.
         """
         if self._ends is None:
             sources, graph = self._sources_of_edges(), self._has.graph
@@ -166,7 +171,9 @@ class Change(Pairs):
         return self._ends
 
     def _sources_of_edges(self) -> Columns:
-        """The sources of all edges that the other state lacks, and the nodes that reach themselves only here."""
+        """The sources of all edges that the other state lacks, and the nodes that reach themselves
+        only here.
+        """
         has, lacks = self._has, self._lacks
         found = has.edges.out.differing(lacks.edges.out)
         if has.edges.into is has.edges.out:
@@ -208,7 +215,9 @@ class Change(Pairs):
     def scan(
         self, sources: Columns | None = None, targets: Columns | None = None, limit: int = CHUNK
     ) -> Iterator[Columns]:
-        """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a time."""
+        """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a
+        time.
+        """
         has = self._has
         if sources is None and targets is not None:
             nodes = distinct(has.nodes.find(targets))
@@ -235,7 +244,9 @@ class Change(Pairs):
             yield from multiplied(lists, groups, found, ends, self._has.nodes.ids, limit)
 
     def _groups(self, nodes: Columns) -> tuple[Columns, Columns, Integers]:
-        """Nodes that share their component in both states; a node that the other state does not know has component -1 there."""
+        """Nodes that share their component in both states; a node that the other state does not know has
+        component -1 there.
+        """
         there = np.full(len(nodes), -1, np.int32)
         known = nodes < self._lacks.n
         there[known] = self._lacks.graph.component[nodes[known]]
@@ -245,7 +256,9 @@ class Change(Pairs):
     def _differences(
         self, has: Rows, lacks: Rows, keys: Integers, room: int
     ) -> Iterator[tuple[int, int, Columns, Integers]]:
-        """The rows of pairs of components, without what the other state has: first, end, nodes, where each row ends."""
+        """The rows of pairs of components, without what the other state has: first, end, nodes, where each
+        row ends.
+        """
         here, there = unpacked(keys)
         stamps = np.empty(max(self._has.n, self._lacks.n), np.int32)
         for first, end, nodes, ends in has.read(here, room):
@@ -294,9 +307,11 @@ class Delta:
     def mixed(
         before: State, after: State, shrunk: Columns, grown: Columns, middle: State | None = None
     ) -> Delta:
-        """The difference of two states, of which only the nodes `shrunk` may have lost and only `grown` may have gained pairs.
+        """The difference of two states, of which only the nodes `shrunk` may have lost and only `grown` may
+        have gained pairs.
 
-        If a state between them is given, all that was lost was lost before it, and all that was gained was gained after it.
+        If a state between them is given, all that was lost was lost before it, and all that was gained was
+        gained after it.
         """
         both = np.intersect1d(shrunk, grown, assume_unique=True).astype(np.int32)
         shifted = NONE
@@ -316,7 +331,9 @@ class Delta:
 
 
 def changed_nodes(small: State, large: State) -> Columns:
-    """The nodes whose rows differ, where all pairs of one state are in the other: those whose rows differ in size."""
+    """The nodes whose rows differ, where all pairs of one state are in the other: those whose rows differ in
+    size.
+    """
     if small.graph.component is large.graph.component:
         differing = np.flatnonzero(large.rows.count() != small.rows.count()).astype(np.int32)
         return np.sort(large.graph.members.gathered(differing)[1])

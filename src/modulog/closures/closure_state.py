@@ -8,8 +8,7 @@ import numpy as np
 
 from modulog.closures.bfs_levels import Levels
 from modulog.closures.condensation import Condensation
-from modulog.closures.edges import Edges
-from modulog.closures.node_numbers import Nodes
+from modulog.closures.edges import Edges, Nodes
 from modulog.closures.pair_sets import CHUNK, Pairs, are_few
 from modulog.closures.reachable_sets import Rows
 from modulog.closures.shared_lists import Lists, among, distinct
@@ -17,7 +16,9 @@ from modulog.kernels import expand_rows, list_closure
 from modulog.kernels.types import Columns, Integers, ListArrays, Mask
 
 FEW_ROWS, SOME_ROWS = 64, 512
-"""Up to the first, rows are read as they are kept, or searched; up to the second, bits are the fastest way."""
+"""Up to the first, rows are read as they are kept, or searched; up to the second, bits are the fastest
+way.
+"""
 
 
 class State(Pairs):
@@ -41,7 +42,7 @@ class State(Pairs):
             self._back = Rows(self.graph, self.graph.up)
         return self._back
 
-    # ---- counts: never expanded ---------------------------------------------------------------------------------------
+    # ---- counts: never expanded
 
     def count(self) -> int:
         """How many pairs there are."""
@@ -90,7 +91,7 @@ class State(Pairs):
     def both_ways(self) -> Pairs:
         return BothWays(self)
 
-    # ---- pairs -------------------------------------------------------------------------------------------------------
+    # ---- pairs
 
     def contains(self, pairs: Columns) -> Mask:
         """Which of the pairs (an array of two rows of ids) hold."""
@@ -122,7 +123,9 @@ class State(Pairs):
     def scan(
         self, sources: Columns | None = None, targets: Columns | None = None, limit: int = CHUNK
     ) -> Iterator[Columns]:
-        """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a time."""
+        """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a
+        time.
+        """
         if sources is None and targets is not None:
             for piece in self._expand(self.back, self._known(targets), limit):
                 yield piece[::-1].copy()
@@ -166,7 +169,9 @@ class State(Pairs):
     def _searched(
         self, rows: Rows, components: Columns, groups: Lists, limit: int
     ) -> Iterator[tuple[Columns, int]]:
-        """Pairs found by searches from the first components, in pieces; with each, how many components are done."""
+        """Pairs found by searches from the first components, in pieces; with each, how many components are
+        done.
+        """
         graph = rows.graph
         keys = components if len(groups) == graph.size else np.arange(len(components), dtype=np.int32)
         sources = ListArrays(groups.first[keys], groups.last[keys], groups.pool.numbers)
@@ -203,7 +208,9 @@ class BothWays(Pairs):
         self.state = state
 
     def _shared(self) -> Integers:
-        """For each component, its size if its members reach each other: pairs among them are the ones that both ways have."""
+        """For each component, its size if its members reach each other: pairs among them are the ones that
+        both ways have.
+        """
         graph = self.state.graph
         return np.where(graph.loops, graph.sizes, 0).astype(np.int64)
 

@@ -1,15 +1,18 @@
-"""A symmetric and transitive relation, represented by the components of its external edges: members, never pairs.
+"""A symmetric and transitive relation, represented by the components of its external edges: members, never
+pairs.
 
     components = Components()
     delta = components.add(edges)             the same calls, states and deltas as `closure.Closure` has
     delta = components.delete(edges)
     components.state, components.before, components.settle(), components.memory()
 
-All members of a component are related to each other and to themselves; an id without external edges is related to nothing. An external
-edge counts once, whichever way it is written, and (a, b) is another fact than (b, a): the relation loses nothing while one of them is there.
+All members of a component are related to each other and to themselves; an id without external edges is
+related to nothing. An external edge counts once, whichever way it is written, and (a, b) is another fact than
+(b, a): the relation loses nothing while one of them is there.
 
-The state is that of a closure whose graph has every edge both ways: its condensed graph has no edges, and a row is one component. Additions
-unite components; deletions are judged by levels, and only a component in which a member lost its father without finding another is searched.
+The state is that of a closure whose graph has every edge both ways: its condensed graph has no edges, and a
+row is one component. Additions unite components; deletions are judged by levels, and only a component in
+which a member lost its father without finding another is searched.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from modulog.closures.closure_difference import Delta
 from modulog.closures.closure_state import State
 from modulog.closures.edges import edge_words, in_order, turned
 from modulog.closures.shared_lists import Lists, distinct
-from modulog.kernels import union_find as kernels
+from modulog.kernels import graph_algorithms as kernels
 from modulog.kernels.types import Columns, Integers
 
 

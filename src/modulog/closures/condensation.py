@@ -1,9 +1,11 @@
 """The condensed graph of a set of edges: its components, numbered in post-order of a tree cover.
 
-A condensation is a value. What follows from it after a change (see `revision`) shares what stayed: of a component that splits the largest part keeps the
-number, of several that merge the largest, and the other parts get the next numbers. The *positions* of nodes are what rows speak of: at first
-the members of a component, and what follows in post-order, lie side by side. Merging moves no node, and splitting only sorts the nodes of one component
-among its own positions: since a row holds all positions of a component or none, rows whose nodes stay the same remain valid.
+A condensation is a value. What follows from it after a change (see `revision`) shares what stayed: of a
+component that splits the largest part keeps the number, of several that merge the largest, and the other
+parts get the next numbers. The *positions* of nodes are what rows speak of: at first the members of a
+component, and what follows in post-order, lie side by side. Merging moves no node, and splitting only sorts
+the nodes of one component among its own positions: since a row holds all positions of a component or none,
+rows whose nodes stay the same remain valid.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from modulog.closures.edges import Edges
 from modulog.closures.shared_lists import Lists
 from modulog.kernels import graph_algorithms, intervals
-from modulog.kernels import union_find as kernels
+from modulog.kernels import graph_algorithms as kernels
 from modulog.kernels.types import Columns, Mask
 
 STEPS = 1 << 23
@@ -107,7 +109,9 @@ class Condensation:
 def sons_of(
     chosen: Columns, edges: Edges, component: Columns, members: Lists, reflexive: bool
 ) -> tuple[Columns, Columns, Mask]:
-    """The sons of chosen components, one list after the other; where each starts; which of them reach themselves."""
+    """The sons of chosen components, one list after the other; where each starts; which of them reach
+    themselves.
+    """
     seen = np.full(len(members), -1, np.int32)
     starts, sons, loops = graph_algorithms.condense_some(
         chosen, edges.out.arrays, component, members.arrays, seen
@@ -141,7 +145,9 @@ def marked_from(graph: Lists, marked: Mask, start: Mask | None = None) -> Mask:
 
 
 def strong_components(graph: Lists, group: Columns, roots: Columns, component: Columns, first: int) -> int:
-    """Write the components found from the roots by edges inside groups, numbered from `first` on; the next number."""
+    """Write the components found from the roots by edges inside groups, numbered from `first` on; the next
+    number.
+    """
     work = np.empty((5, len(graph)), np.int32)
     work[0] = 0
     state = np.array([0, 0, 0, 0, first], np.int64)

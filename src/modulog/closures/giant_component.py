@@ -1,9 +1,11 @@
 """The hub: a large component that most others reach, so that their rows need not repeat what it reaches.
 
-The graphs of categories that people make have a giant component; a row is then mostly that component and what it reaches (what is *inside*). Rows above the hub leave
-this out. They are short, and when an edge inside goes or comes, they stay as they are, though every one of them has changed. They stay also when a component *left*
-the inside: beside each row bits tell which of these few it reaches. Only where a node enters the inside that the rows have known outside, where too many have left, or
-where what left comes to reach something new, the rows that reach such a node are *forced* to be computed again.
+The graphs of categories that people make have a giant component; a row is then mostly that component and what
+it reaches (what is *inside*). Rows above the hub leave this out. They are short, and when an edge inside goes
+or comes, they stay as they are, though every one of them has changed. They stay also when a component *left*
+the inside: beside each row bits tell which of these few it reaches. Only where a node enters the inside that
+the rows have known outside, where too many have left, or where what left comes to reach something new, the
+rows that reach such a node are *forced* to be computed again.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ NONE = np.empty(0, np.int32)
 
 
 class Hub(NamedTuple):
-    """A hub: its component, or -1; the sides of all; the positions of what is inside, as intervals, and its weight; what left the inside, and who reaches it."""
+    """A hub: its component, or -1; the sides of all; the positions of what is inside, as intervals, and its
+    weight; what left the inside, and who reaches it.
+    """
 
     component: int
     side: Sides
@@ -52,7 +56,9 @@ class Hub(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """A hub after a change; the components whose rows must be computed again; and those that reach, or did, a node that left the inside or entered it."""
+    """A hub after a change; the components whose rows must be computed again; and those that reach, or did, a
+    node that left the inside or entered it.
+    """
 
     hub: Hub
     forced: Columns
@@ -119,7 +125,9 @@ def follow(old: Hub, before: Condensation, graph: Condensation, edges: Edges) ->
 
 
 def _sides_of(graph: Condensation, left: Columns, nodes: int, inside: Mask, hub: int) -> Sides | None:
-    """On which side each component is of those that left; None if bits cannot tell: they are many, or have, or reach, what was never inside."""
+    """On which side each component is of those that left; None if bits cannot tell: they are many, or have,
+    or reach, what was never inside.
+    """
     if len(left) > MOST_LEFT or graph.sizes[left].sum() != nodes:
         return None
     known, result = inside.copy(), np.full(len(left), LEFT, np.int8)
@@ -145,7 +153,9 @@ def _reaching(nodes: Columns, graph: Condensation, edges: Edges, inside: Mask) -
 
 
 def _reaching_otherwise(old: Hub, before: Condensation, hub: Hub, graph: Condensation) -> Columns:
-    """The components that reach other nodes than before of those that had left and are still out; without bits now, whoever reached one."""
+    """The components that reach other nodes than before of those that had left and are still out; without
+    bits now, whoever reached one.
+    """
     if not len(hub.left):
         return np.flatnonzero(old.reached).astype(np.int32)
     stayed = np.intersect1d(old.left_nodes, hub.left_nodes, assume_unique=True)

@@ -1,11 +1,12 @@
 """A linear closure P = B ∘ E*: seeds B and a graph E, both under additions and deletions.
 
-`P(x,y) ← B(x,y)` and `P(x,z) ← P(x,y), E(y,z)`. A source x of a seed becomes a node of its own, beside the node that x may be in E,
-with an edge to every y that B gives it; P is what the closure of this graph holds for such sources. Their ids are told apart by
-the sign bit, so ids are 31 bits here, as they are in the engine.
+`P(x,y) ← B(x,y)` and `P(x,z) ← P(x,y), E(y,z)`. A source x of a seed becomes a node of its own, beside the
+node that x may be in E, with an edge to every y that B gives it; P is what the closure of this graph holds
+for such sources. Their ids are told apart by the sign bit, so ids are 31 bits here, as they are in the
+engine.
 
     linear = LinearClosure()
-    delta = linear.update(add_seeds, delete_seeds, add_edges, delete_edges)     `come` and `gone` as for a closure
+    delta = linear.update(add_seeds, delete_seeds, add_edges, delete_edges)  `come` and `gone` as for a closure
     linear.state, linear.before        count, count_by, distinct, contains, successors, predecessors, scan
     linear.settle(), linear.memory()
 """
@@ -22,7 +23,7 @@ from modulog.closures.closure_difference import Change, Delta
 from modulog.closures.closure_state import State
 from modulog.closures.pair_sets import CHUNK, Pairs, are_few
 from modulog.closures.shared_lists import among
-from modulog.kernels import union_find as kernels
+from modulog.kernels import graph_algorithms as kernels
 from modulog.kernels.types import Columns, Integers, Mask
 
 STEPS = 1 << 23
@@ -45,7 +46,9 @@ class Seeded(Pairs):
         return int(self.count_by(0)[1].sum())
 
     def count_by(self, column: int) -> tuple[Columns, Integers]:
-        """The ids in a column, 0 or 1, and how many pairs have each; column 1 reads the rows of the seeds' sources."""
+        """The ids in a column, 0 or 1, and how many pairs have each; column 1 reads the rows of the seeds'
+        sources.
+        """
         if column == 0:
             ids, counts = self._view.count_by(0)
             return ids[ids < 0] ^ SIGN, counts[ids < 0]
@@ -100,7 +103,9 @@ class Seeded(Pairs):
     def scan(
         self, sources: Columns | None = None, targets: Columns | None = None, limit: int = CHUNK
     ) -> Iterator[Columns]:
-        """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a time."""
+        """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a
+        time.
+        """
         if sources is None and targets is None:
             sources = self._view.distinct(0)
             sources = sources[sources < 0]
@@ -159,7 +164,9 @@ class LinearClosure:
     def update_raw(
         self, add_seeds: Columns, delete_seeds: Columns, add_edges: Columns, delete_edges: Columns
     ) -> Delta:
-        """The same; the change of the graph with the sources of seeds, of which `Seeded` shows what concerns these."""
+        """The same; the change of the graph with the sources of seeds, of which `Seeded` shows what concerns
+        these.
+        """
         return self.closure.update(_together(add_seeds, add_edges), _together(delete_seeds, delete_edges))
 
     def settle(self) -> None:

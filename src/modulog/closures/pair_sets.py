@@ -1,8 +1,8 @@
 """Sets of pairs that answer the same questions, whatever keeps them.
 
-A state of a closure, either side of its change, and listed facts are `Pairs`; so are a set turned round, the pairs of one that
-another has or lacks, and unions (see `unions`). What is read comes in bounded pieces. A set that knows a shorter way to an answer
-than reading its pairs overrides the method.
+A state of a closure, either side of its change, and listed facts are `Pairs`; so are a set turned round, the
+pairs of one that another has or lacks, and unions (see `unions`). What is read comes in bounded pieces. A set
+that knows a shorter way to an answer than reading its pairs overrides the method.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class Pairs(ABC):
     def scan(
         self, sources: Columns | None = None, targets: Columns | None = None, limit: int = CHUNK
     ) -> Iterator[Columns]:
-        """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a time."""
+        """All pairs, or those with sources, targets or both among the given ids, at most `limit` at a
+        time.
+        """
 
     def distinct(self, column: int) -> Columns:
         """The different ids in a column."""
@@ -108,10 +110,11 @@ class Pairs(ABC):
         return among(ids, np.concatenate(found))
 
     def changed_ids(self, column: int) -> Columns:
-        """Of what an update changed in a union: the ids in a column, and perhaps some whose pairs changed in a part alone.
+        """Of what an update changed in a union: the ids in a column, and perhaps some whose pairs changed in
+        a part alone.
 
-        All are ids of the side of the update that has the pairs, which is what is needed to know where to look: whether a pair of
-        theirs is really new, or the last, has to be asked.
+        All are ids of the side of the update that has the pairs, which is what is needed to know where to
+        look: whether a pair of theirs is really new, or the last, has to be asked.
         """
         return self.distinct(column)
 

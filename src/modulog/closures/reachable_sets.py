@@ -1,8 +1,11 @@
-"""Rows: what each component of a condensed graph reaches, shared by its members, computed when read and kept where that pays.
+"""Rows: what each component of a condensed graph reaches, shared by its members, computed when read and kept
+where that pays.
 
-A row is searched over the condensed graph, and the search ends at rows that are kept. Counting visits all rows; on the way it keeps, as intervals,
-those that are compact or were long to search, within a budget that follows nodes and edges; rows above a hub leave out what it reaches. Where intervals do not help
-(random graphs) all rows are kept as bits, if these are few, or else weights are counted in blocks of 512 targets and rows searched when read.
+A row is searched over the condensed graph, and the search ends at rows that are kept. Counting visits all
+rows; on the way it keeps, as intervals, those that are compact or were long to search, within a budget that
+follows nodes and edges; rows above a hub leave out what it reaches. Where intervals do not help (random
+graphs) all rows are kept as bits, if these are few, or else weights are counted in blocks of 512 targets and
+rows searched when read.
 """
 
 from __future__ import annotations
@@ -37,7 +40,9 @@ MANY_ASKED = 1 << 12
 """Pairs that are asked for together, so many that looking at all edges pays."""
 
 PER_ELEMENT = 4
-"""Intervals that may be kept for each component and each edge of a large graph; small ones, which are searched fast anyway, keep fewer."""
+"""Intervals that may be kept for each component and each edge of a large graph; small ones, which are
+searched fast anyway, keep fewer.
+"""
 
 
 MOST = 1 << 29
@@ -84,13 +89,15 @@ class Rows:
         self._scratch: Scratch | None = None
         self._entered: Mask | None = None  # the components that are somebody's sons
         self.changed: Mask | None = None
-        """After `follow`: the components whose kept or searched rows differ from those before, whatever happened inside a hub; None if all may."""
+        """After `follow`: the components whose kept or searched rows differ from those before, whatever
+        happened inside a hub; None if all may.
+        """
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy elsewhere searches with arrays of its own."""
         return {**self.__dict__, "_scratch": None}
 
-    # ---- counting ----------------------------------------------------------------------------------------------------
+    # ---- counting
 
     @property
     def counted(self) -> bool:
@@ -108,7 +115,9 @@ class Rows:
         )
 
     def for_listing(self) -> Rows:
-        """The same rows, to be read once as a whole: as bits where these are few, which is faster than intervals."""
+        """The same rows, to be read once as a whole: as bits where these are few, which is faster than
+        intervals.
+        """
         if (
             self._bits is not None
             or self._bit_bytes() > LISTED_BITS
@@ -201,7 +210,9 @@ class Rows:
         return int(self._row_length[components[self._row_at[components] >= 0]].sum())
 
     def _compact(self) -> None:
-        """Leave the intervals of rows that are no longer kept behind, once they are many or the arena is nearly full."""
+        """Leave the intervals of rows that are no longer kept behind, once they are many or the arena is
+        nearly full.
+        """
         arena = self._arena
         room = arena.used + self._limit() - self._kept
         if arena.used > 2 * self._kept + 4096 and (
@@ -248,10 +259,12 @@ class Rows:
         single = bitrows.single_bits(graph.members.first, graph.members.last, words)
         return bitrows.BitGraph(self.adjacency.arrays, graph.members.arrays, graph.loops, single)
 
-    # ---- following a change ------------------------------------------------------------------------------------------
+    # ---- following a change
 
     def follow(self, graph: Condensation, due: Columns, edges: Edges) -> Rows:
-        """The rows of the graph that this one became, counted; only rows that depend on what is due are looked at."""
+        """The rows of the graph that this one became, counted; only rows that depend on what is due are
+        looked at.
+        """
         assert self._weights is not None
         new = Rows(graph, graph.down)
         new._scheme = self._scheme
@@ -317,7 +330,7 @@ class Rows:
         self._bits[: len(old), : old.shape[1]] = old
         self._fill_bits(self._bits, order)
 
-    # ---- reading -----------------------------------------------------------------------------------------------------
+    # ---- reading
 
     def _arrays(self) -> kernels.Rows:
         """What searches read."""
@@ -331,7 +344,9 @@ class Rows:
         return self._scratch
 
     def read(self, components: Columns, room: int) -> Iterator[tuple[int, int, Columns, Integers]]:
-        """The rows of components first to end: (first, end, nodes, where each row ends), about `room` nodes at a time."""
+        """The rows of components first to end: (first, end, nodes, where each row ends), about `room` nodes
+        at a time.
+        """
         at = 0
         while at < len(components):
             part, out = components[at : at + SOURCES], np.empty(room, np.int32)
@@ -373,7 +388,9 @@ class Rows:
         return result
 
     def _possible(self, sources: Columns, sons: Columns) -> Mask:
-        """Where a search has to tell: not from what has no sons, to what has no fathers, or to what comes later in the order."""
+        """Where a search has to tell: not from what has no sons, to what has no fathers, or to what comes
+        later in the order.
+        """
         if self._entered is None:
             self._entered = np.zeros(self.graph.size, np.bool_)
             self._entered[self.adjacency.gathered(np.arange(self.graph.size, dtype=np.int32))[1]] = True

@@ -1,4 +1,6 @@
-"""Lists of numbers, a value each: what follows from one shares its pool, and only the lists that changed are appended to it."""
+"""Lists of numbers, a value each: what follows from one shares its pool, and only the lists that changed are
+appended to it.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """List k is pool.numbers[first[k] : last[k]]; the lists of a graph hold the sons of each node, ascending."""
+    """List k is pool.numbers[first[k] : last[k]]; the lists of a graph hold the sons of each node,
+    ascending.
+    """
 
     first: Columns
     last: Columns
@@ -108,7 +112,9 @@ class Lists:
         return starts, self.pool.numbers[places]
 
     def replaced(self, size: int, keys: Columns, starts: Columns | Integers, numbers: NDArray[Any]) -> Lists:
-        """The same with `size` lists, of which those named by keys are new: numbers[starts[i] : starts[i + 1]] for keys[i]."""
+        """The same with `size` lists, of which those named by keys are new: numbers[starts[i] : starts[i +
+        1]] for keys[i].
+        """
         if size == len(self) and not len(keys):
             return self
         first, last = np.zeros(size, np.int32), np.zeros(size, np.int32)
@@ -138,7 +144,9 @@ class Lists:
         return self.replaced(len(self), *kernels.with_fewer(*self.arrays, words)) if len(words) else self
 
     def differing(self, other: Lists) -> Columns:
-        """The lists that are not the same in another value; one that the other does not have is as if empty there."""
+        """The lists that are not the same in another value; one that the other does not have is as if empty
+        there.
+        """
         return kernels.differing(*self.arrays, *other.arrays, self.pool is other.pool)
 
     def transposed(self) -> Lists:

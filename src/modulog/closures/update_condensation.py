@@ -1,7 +1,8 @@
-"""What a condensation becomes when edges go or come: components split or merge, and only what touches them is condensed again.
+"""What a condensation becomes when edges go or come: components split or merge, and only what touches them is
+condensed again.
 
-Beside the new condensation each function tells which components are *due*: those whose sons, members or reaching themselves may have
-changed. Every other component has the same members and the same sons as before.
+Beside the new condensation each function tells which components are *due*: those whose sons, members or
+reaching themselves may have changed. Every other component has the same members and the same sons as before.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class Revised(NamedTuple):
 
 
 class Regrouped(NamedTuple):
-    """New components of nodes: where they are now, and who the members of the components named by keys are."""
+    """New components of nodes: where they are now, and who the members of the components named by keys
+    are.
+    """
 
     component: Columns
     position: Columns
@@ -136,7 +139,9 @@ def _by_component(component: Columns, nodes: Columns) -> tuple[Columns, Columns,
 
 
 def _merged(graph: Condensation, circles: Columns) -> Regrouped:
-    """Components on circles of the graph become one; the largest of each keeps its number, the others lose their members."""
+    """Components on circles of the graph become one; the largest of each keeps its number, the others lose
+    their members.
+    """
     if not len(circles):
         return _same(graph)
     group, place = np.zeros(graph.size, np.int32), np.zeros(graph.size, np.int32)
@@ -179,7 +184,9 @@ def _fathers(edges: Edges, nodes: Columns) -> Columns:
 def _revised(
     old: Condensation, edges: Edges, groups: Regrouped, touched: list[Columns], reflexive: bool
 ) -> tuple[Condensation, Columns]:
-    """The condensation with other groups of nodes, for which all but the touched components have the sons they had; what is due."""
+    """The condensation with other groups of nodes, for which all but the touched components have the sons
+    they had; what is due.
+    """
     size, keys = groups.size, groups.keys
     due = distinct(np.concatenate([keys, *touched]))
     members = old.members.replaced(size, keys, groups.starts, groups.members)

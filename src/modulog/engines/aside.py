@@ -34,7 +34,9 @@ class Aside(Protocol):
         """The records, one by one or several together, in the order in which they were set aside."""
 
     def forget(self, pieces: Collection[object]) -> None:
-        """Drop some of the pieces, those of a source that failed or was taken back; who has gone already is no error."""
+        """Drop some of the pieces, those of a source that failed or was taken back; who has gone already is
+        no error.
+        """
 
     def take(self, folder: str) -> None:
         """Have the bad records that lie in the Parquet files of a folder, too."""

@@ -1,7 +1,7 @@
 """What joins an engine with terms: terms in, terms out.
 
-A session speaks terms, an engine ids. A backend has the dictionary between them, reads facts into tables of ids and
-turns tables back into terms. What only some backends can do are attributes, None where they cannot.
+A session speaks terms, an engine ids. A backend has the dictionary between them, reads facts into tables of
+ids and turns tables back into terms. What only some backends can do are attributes, None where they cannot.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ Reading = Callable[[], Iterable[Table]]
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """Facts of a predicate that have come, sign 1, or gone, sign -1; `columns` of the table are the arguments."""
+    """Facts of a predicate that have come, sign 1, or gone, sign -1; `columns` of the table are the
+    arguments.
+    """
 
     predicate: str
     sign: int
@@ -40,7 +42,9 @@ class Signed:
 
 
 class Triples(Protocol):
-    """The facts of a file of triples: p(s, o), C(s) for a class, and those of the views that were asked for."""
+    """The facts of a file of triples: p(s, o), C(s) for a class, and those of the views that were
+    asked for.
+    """
 
     @property
     def predicates(self) -> Collection[Predicate]:
@@ -110,7 +114,9 @@ class Backend(Protocol):
         """The bad records that were set aside."""
 
     def files(self, path: str | os.PathLike[str], format: str | None = None) -> list[FactFile]:
-        """The files that a path, a folder, a glob or a URI stands for; with a format, whatever their names."""
+        """The files that a path, a folder, a glob or a URI stands for; with a format, whatever their
+        names.
+        """
 
     def read_files(
         self,
@@ -124,16 +130,24 @@ class Backend(Protocol):
         delimiter: str | None = None,
         bad: Bad = "fail",
     ) -> Iterable[Table]:
-        """Facts of one predicate from files in one of the formats; those of a file of triples are (s, p, o), or (s, p, o, g) if the arity is 4."""
+        """Facts of one predicate from files in one of the formats; those of a file of triples are (s, p, o),
+        or (s, p, o, g) if the arity is 4.
+        """
 
     def read_rdf(self, paths: Paths, format: str, views: Collection[str], bad: Bad = "fail") -> Triples:
-        """Read files of triples, all of them; nothing is scheduled yet. `views` are the names in VIEWS that are wanted too."""
+        """Read files of triples, all of them; nothing is scheduled yet. `views` are the names in VIEWS that
+        are wanted too.
+        """
 
     def counter(self, table: Table) -> Callable[[], int]:
-        """Says later, without keeping the table, how many rows were found in one that was read from files: 0 before it is taken in."""
+        """Says later, without keeping the table, how many rows were found in one that was read from files: 0
+        before it is taken in.
+        """
 
     def mark(self, table: Table) -> str | None:
-        """What a `DataError` bears as its `mark` if a table that is read late turns out to be wrong; None if it has been read."""
+        """What a `DataError` bears as its `mark` if a table that is read late turns out to be wrong; None if
+        it has been read.
+        """
 
     def rows(self, tables: Iterable[Table], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Rows as tuples of Python values."""
@@ -149,10 +163,14 @@ class Backend(Protocol):
         format: str,
         facts: Mapping[Predicate, Project],
     ) -> dict[str, int]:
-        """One file for each predicate in a folder, which for Spark may be a URI; returns the rows of each. `facts` says how they are read."""
+        """One file for each predicate in a folder, which for Spark may be a URI; returns the rows of each.
+        `facts` says how they are read.
+        """
 
     def write_signed(self, facts: Sequence[Signed], folder: Path) -> None:
-        """Facts of several predicates (predicate, sign, terms in Turtle form) as Parquet in a new folder of this machine."""
+        """Facts of several predicates (predicate, sign, terms in Turtle form) as Parquet in a new folder of
+        this machine.
+        """
 
     def close(self) -> None:
         """Give back what is held."""

@@ -1,7 +1,8 @@
-"""A backend for any engine of this process: a dictionary in memory, facts read from files and tables, answers as Arrow.
+"""A backend for any engine of this process: a dictionary in memory, facts read from files and tables, answers
+as Arrow.
 
-An engine that keeps its facts in memory derives its backend from `DictionaryBackend` and says how it is made; see
-"The back-end boundary" in `docs/architecture.md`.
+An engine that keeps its facts in memory derives its backend from `DictionaryBackend` and says how it is made;
+see "The back-end boundary" in `docs/architecture.md`.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class Vocabulary:
         return satisfy(self.dictionary, condition, columns, rows)
 
     def compute(self, function: Compute, columns: dict[str, Any], rows: int) -> tuple[Any, Any, Failures]:
-        """What a function gives for rows: ids, new where need be, and a mask of the rows that have a value."""
+        """What a function gives for rows: ids, new where need be, and a mask of the rows that have a
+        value.
+        """
         return compute(self.dictionary, function, columns, rows)
 
 

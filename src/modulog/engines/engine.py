@@ -17,7 +17,9 @@ from modulog.engines.values import NO_FAILURES, Failures
 
 @dataclass(slots=True)
 class Work:
-    """One rule to evaluate in a round: facts for `relation` from `expr`, whose columns are its arguments, for a module."""
+    """One rule to evaluate in a round: facts for `relation` from `expr`, whose columns are its arguments, for
+    a module.
+    """
 
     relation: Relation
     expr: Expr
@@ -34,12 +36,14 @@ class Work:
 class Engine(Protocol):
     """Keeps relations and evaluates expressions over them.
 
-    An engine derives from this class and writes the functions without a body; the others have answers that are right
-    for any engine, and that engines replace which know better.
+    An engine derives from this class and writes the functions without a body; the others have answers that
+    are right for any engine, and that engines replace which know better.
     """
 
     shares_rounds: bool = False
-    """Whether strata that do not depend on each other are to be evaluated together, since a round is expensive."""
+    """Whether strata that do not depend on each other are to be evaluated together, since a round is
+    expensive.
+    """
 
     represents: frozenset[str] = frozenset()
     """Those of `schemes.REPRESENTABLE` that it has schemes for."""
@@ -67,9 +71,9 @@ class Engine(Protocol):
     def run(self, work: Sequence[Work], lazily: bool = False, limit: int | None = None) -> None:
         """Evaluate every piece of work, all over the same versions, and schedule the results.
 
-        `lazily` says that no recursion waits for them: the engine may put the evaluation off until somebody reads.
-        With a `limit` the engine may stop as soon as all pieces together gave more rows: what was scheduled is
-        then good for nothing.
+        `lazily` says that no recursion waits for them: the engine may put the evaluation off until somebody
+        reads. With a `limit` the engine may stop as soon as all pieces together gave more rows: what was
+        scheduled is then good for nothing.
         """
 
     @abstractmethod
@@ -78,18 +82,24 @@ class Engine(Protocol):
 
     @abstractmethod
     def collect(self, expr: Expr, limit: int | None = None) -> Table:
-        """All rows of an expression, in one table; of more than `limit`, perhaps only some, but more than `limit`."""
+        """All rows of an expression, in one table; of more than `limit`, perhaps only some, but more than
+        `limit`.
+        """
 
     def count(self, expr: Expr) -> int:
         """How many rows an expression has."""
         return sum(map(len, self.evaluate(expr)))
 
     def ask(self, expr: Expr) -> Table:
-        """As `collect`, good until a relation changes; evaluated with whatever reads it, where a table costs a job."""
+        """As `collect`, good until a relation changes; evaluated with whatever reads it, where a table costs
+        a job.
+        """
         return self.collect(expr)
 
     def snapshot(self, read: Read) -> Table:
-        """What a read gives now, to be kept: its rows, or what lists them later where they are represented."""
+        """What a read gives now, to be kept: its rows, or what lists them later where they are
+        represented.
+        """
         return self.collect(read)
 
     @abstractmethod
@@ -117,7 +127,9 @@ class Engine(Protocol):
         return 0
 
     def described(self, what: str) -> AbstractContextManager[None]:
-        """Where a cluster is watched while it works: work inside the context is shown there under a description."""
+        """Where a cluster is watched while it works: work inside the context is shown there under a
+        description.
+        """
         return nullcontext()
 
     def settle(self) -> None:

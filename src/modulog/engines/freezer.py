@@ -13,7 +13,9 @@ from modulog.engines.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """What an engine has so far: `state` can be written as JSON, and needs the files in some folders of the backend's folder."""
+    """What an engine has so far: `state` can be written as JSON, and needs the files in some folders of the
+    backend's folder.
+    """
 
     state: Mapping[str, Any]
     folders: frozenset[str]
@@ -23,7 +25,9 @@ class Freezer(Protocol):
     """Writes what a backend has into files that another process can take up."""
 
     def freeze_into(self, folder: Path) -> None:
-        """Put files into a folder of this machine, before anything else is asked. A backend whose facts lie in files anyway was made with the folder."""
+        """Put files into a folder of this machine, before anything else is asked. A backend whose facts lie
+        in files anyway was made with the folder.
+        """
 
     def can_freeze(self, relation: Relation) -> bool:
         """Whether the facts of a relation are written; if not, they are computed again."""
@@ -34,7 +38,8 @@ class Freezer(Protocol):
     def freeze(self, relations: Sequence[Relation], changing: Sequence[Relation]) -> Frozen | None:
         """What the relations hold, Δ apart, and all terms; None while an evaluation is put off.
 
-        Relations that are not `changing` stay as they are from now on. The files stay until the state after the next one is frozen.
+        Relations that are not `changing` stay as they are from now on. The files stay until the state after
+        the next one is frozen.
         """
 
     def thaw(self, state: Mapping[str, Any]) -> None:

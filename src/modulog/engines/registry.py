@@ -40,8 +40,8 @@ def make_backend(
 ) -> Backend:
     """A new backend; "auto" is Spark if its options were given, otherwise local.
 
-    `workers` is the number of threads of the local engine; None takes every core that the process may use. On Spark it
-    only says that executors evaluate rules.
+    `workers` is the number of threads of the local engine; None takes every core that the process may use. On
+    Spark it only says that executors evaluate rules.
 
     >>> make_backend("abacus")
     Traceback (most recent call last):
@@ -67,7 +67,8 @@ def check_workers(workers: object) -> None:
 def start_spark(
     settings: Mapping[str, str], log: Path, starting: Callable[[], AbstractContextManager[None]]
 ) -> tuple[Any, Callable[[], None]]:
-    """A Spark session with these settings, and what stops it; one that is active is taken as it is, and goes on.
+    """A Spark session with these settings, and what stops it; one that is active is taken as it is, and goes
+    on.
 
     A new one is started within a context that `starting` makes, and what it prints goes into `log`.
     """
@@ -93,7 +94,8 @@ def need_pyspark() -> None:
 
 
 def is_one_task(engine: str, spark: Any, workers: int | None) -> bool:
-    """Whether a reasoner begins as one task of Spark: with `workers=1`, and if nothing was said until sizes tell.
+    """Whether a reasoner begins as one task of Spark: with `workers=1`, and if nothing was said until sizes
+    tell.
 
     >>> is_one_task("spark", None, 1), is_one_task("spark", None, 4), is_one_task("local", None, 1)
     (True, False, False)

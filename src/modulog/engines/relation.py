@@ -1,10 +1,10 @@
 """What an engine keeps: the facts of a predicate, and numbers of facts.
 
-Versions of a relation inside a fixpoint: `old` (I), `delta` (Δ) and `all` (I ∪ Δ). During an update also `before` (I),
-`after` ((I \\ D) ∪ A), `kept` (I \\ (D \\ A)), `either` (I ∪ A), `gone` (D \\ A) and `come` (A \\ D), D and A being
-what has left and joined since `begin`. While facts are leaving, Δ is part of what is there: `all` is
-(I \\ D) ∪ A, `old` the same without Δ. Outside an update `before`, `after`, `kept` and `either` are the present
-state, `gone` and `come` empty.
+Versions of a relation inside a fixpoint: `old` (I), `delta` (Δ) and `all` (I ∪ Δ). During an update also
+`before` (I), `after` ((I \\ D) ∪ A), `kept` (I \\ (D \\ A)), `either` (I ∪ A), `gone` (D \\ A) and `come` (A
+\\ D), D and A being what has left and joined since `begin`. While facts are leaving, Δ is part of what is
+there: `all` is (I \\ D) ∪ A, `old` the same without Δ. Outside an update `before`, `after`, `kept` and
+`either` are the present state, `gone` and `come` empty.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Memory:
 class Relation(Protocol):
     """One predicate, whatever keeps its facts.
 
-    An engine derives its relations from this class and writes the functions without a body; the others have answers
-    that are right for a list of facts.
+    An engine derives its relations from this class and writes the functions without a body; the others have
+    answers that are right for a list of facts.
     """
 
     name: str
@@ -117,7 +117,9 @@ class Relation(Protocol):
         """Sizes for the planner, without reading data."""
 
     def unsorted(self, bound: tuple[int, ...], version: Version) -> int:
-        """How many facts must be sorted before they are looked up by the bound arguments; 0 where an index exists."""
+        """How many facts must be sorted before they are looked up by the bound arguments; 0 where an index
+        exists.
+        """
         return 0
 
     @abstractmethod
@@ -134,14 +136,16 @@ class Relation(Protocol):
     def derive(self, leaving: bool = False) -> int:
         """delta := what was scheduled, minus what is there; returns its size.
 
-        Inside an update, `leaving` makes it those of the scheduled facts that are there, and `merge` takes them away.
-        Facts leave before facts come: after a round without `leaving`, `rest` must end the fixpoint before anything
-        is scheduled to leave.
+        Inside an update, `leaving` makes it those of the scheduled facts that are there, and `merge` takes
+        them away. Facts leave before facts come: after a round without `leaving`, `rest` must end the
+        fixpoint before anything is scheduled to leave.
         """
 
     @abstractmethod
     def merge(self) -> None:
-        """delta joins old, and inside an update A; if it is leaving, its facts of I join D, and those of A leave A."""
+        """delta joins old, and inside an update A; if it is leaving, its facts of I join D, and those of A
+        leave A.
+        """
 
     @abstractmethod
     def spare(self, rows: Table) -> None:
@@ -176,10 +180,14 @@ class Closing(Relation, Protocol):
         """Take all seeds and edges, and close them; False if what follows must be listed by others."""
 
     def holds(self, external: int) -> bool:
-        """Whether so many external facts can be closed; if not, others list what follows, inside an update too."""
+        """Whether so many external facts can be closed; if not, others list what follows, inside an update
+        too.
+        """
 
     def later(self, given: Callable[[], tuple[Table, Table | None]], rows: int) -> None:
-        """Represent what follows from seeds and edges, so many facts; they are asked for at the first question."""
+        """Represent what follows from seeds and edges, so many facts; they are asked for at the first
+        question.
+        """
 
     def keep_list(self, relation: Relation) -> bool:
         """Take the facts of a listed relation as its list; False if it keeps none.
@@ -217,7 +225,9 @@ class Counters(Protocol):
     arity: int
 
     def adjust(self, rows: Table, sign: int = 1) -> None:
-        """Add the multiplicity of each row, times the sign, to the number of its fact; without multiplicities, one."""
+        """Add the multiplicity of each row, times the sign, to the number of its fact; without
+        multiplicities, one.
+        """
 
     def positive(self, rows: Table) -> Table:
         """Those of the rows whose number is above zero."""

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["plain", "closure", "reflexive closure", "components", "right-linear", "left-linear", "view"]
-"""A list of facts; one of five kinds of closure, represented by what it follows from; or other relations, shown as one's own."""
+"""A list of facts; one of five kinds of closure, represented by what it follows from; or other relations,
+shown as one's own.
+"""
 
 CLOSURES: frozenset[Kind] = frozenset(
     ("closure", "reflexive closure", "components", "right-linear", "left-linear")
@@ -14,8 +16,9 @@ CLOSURES: frozenset[Kind] = frozenset(
 """The kinds of relations that close what they are given."""
 
 REPRESENTABLE = frozenset({"closures", "shared closures", "views"})
-"""What an engine may have schemes for: closures that are alone in their stratum, closures that other recursive rules feed, and
-unions and inverses."""
+"""What an engine may have schemes for: closures that are alone in their stratum, closures that other
+recursive rules feed, and unions and inverses.
+"""
 
 
 Listing = Literal["never", "auto", "always"]
@@ -26,8 +29,8 @@ Listing = Literal["never", "auto", "always"]
 class Scheme:
     """A kind of storage, and whether the facts are listed.
 
-    With "auto" the relation itself decides, once it knows its facts. `shared` says that other recursive rules than its own feed a
-    closure.
+    With "auto" the relation itself decides, once it knows its facts. `shared` says that other recursive rules
+    than its own feed a closure.
 
     >>> Scheme("closure", "auto").represented
     Scheme(kind='closure', listing='never', shared=False)

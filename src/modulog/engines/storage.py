@@ -22,7 +22,9 @@ Stored = tuple[tuple[TermsFile, ...], tuple[StoredRelation, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A relation that differs from a state of a store: its net changes since, in order, as (gone, come); None if they are not known."""
+    """A relation that differs from a state of a store: its net changes since, in order, as (gone, come); None
+    if they are not known.
+    """
 
     before: StoredRelation
     relation: Relation
@@ -30,7 +32,9 @@ class Changed:
 
     @property
     def staying(self) -> int:
-        """How many of the stored files stay as they are, from the first on; none if the relation is better written as a whole."""
+        """How many of the stored files stay as they are, from the first on; none if the relation is better
+        written as a whole.
+        """
         if self.steps is None or not self.relation.listed or not self.before.predicate.arity:
             return 0
         return staying(self.before.files, sum(len(table) for step in self.steps for table in step))
@@ -43,10 +47,13 @@ class Storage(Protocol):
         """Write all terms and the relations as files of a new state of a store."""
 
     def save_changes(self, draft: Draft, store: Store, changes: Sequence[Changed]) -> Stored:
-        """Write new terms and relations that changed; answers all files of terms, and the entries of those relations.
+        """Write new terms and relations that changed; answers all files of terms, and the entries of those
+        relations.
 
         `store` is the state that the draft follows; its files are kept where they still hold.
         """
 
     def restore(self, store: Store) -> list[Relation]:
-        """Take up the terms of a store, before there are others, and its relations, as they come in the manifest."""
+        """Take up the terms of a store, before there are others, and its relations, as they come in the
+        manifest.
+        """

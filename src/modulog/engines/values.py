@@ -64,7 +64,9 @@ class Values(Protocol):
         """A mask of the rows, given by the ids of variables, that satisfy a condition with functions."""
 
     def compute(self, function: Compute, columns: dict[str, Any], rows: int) -> tuple[Any, Any, Failures]:
-        """What a function gives for rows: ids, new where need be, and a mask of the rows that have a value."""
+        """What a function gives for rows: ids, new where need be, and a mask of the rows that have a
+        value.
+        """
 
     def __len__(self) -> int:
         """The number of terms; ids are smaller."""

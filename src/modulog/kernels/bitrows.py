@@ -1,4 +1,6 @@
-"""Rows as bits: all rows of a small condensed graph, or the weights of rows of a large one, 512 targets at a time."""
+"""Rows as bits: all rows of a small condensed graph, or the weights of rows of a large one, 512 targets at a
+time.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ Bits = NDArray[np.uint64]
 
 
 class BitGraph(NamedTuple):
-    """A condensed graph: the sons and the nodes of each component, which reach themselves, which have one node."""
+    """A condensed graph: the sons and the nodes of each component, which reach themselves, which have one
+    node.
+    """
 
     sons: ListArrays
     members: ListArrays
@@ -36,7 +40,9 @@ def ones(word: np.uint64) -> int:
 
 @kernel
 def weigh(word: np.uint64, single: np.uint64, bit: int, member_first: Columns, member_last: Columns) -> int:
-    """The weight of the components whose bits are set; `single` marks those of one node, `bit` is the number of bit 0."""
+    """The weight of the components whose bits are set; `single` marks those of one node, `bit` is the number
+    of bit 0.
+    """
     total = ones(word & single)
     rest = word & ~single
     while rest != np.uint64(0):
@@ -137,7 +143,9 @@ def read_bits(
     out: Columns,
     ends: Integers,
 ) -> tuple[int, int]:
-    """Write the nodes in the rows of components[at], … and where each row ends; how far it came, and the room the next row needs, or 0."""
+    """Write the nodes in the rows of components[at], … and where each row ends; how far it came, and the room
+    the next row needs, or 0.
+    """
     member_first, member_last, members = lists
     filled = ends[at - 1] if at > 0 else 0
     while at < len(components):

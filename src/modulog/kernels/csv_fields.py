@@ -203,7 +203,9 @@ def _write_iri(data: Any, start: int, end: int, delimiter: int, out: Any, at: in
 
 
 class Keys(NamedTuple):
-    """The terms of a dictionary: term i has the key `data[offsets[i]:offsets[i + 1]]` and the kind `kinds[i]`."""
+    """The terms of a dictionary: term i has the key `data[offsets[i]:offsets[i + 1]]` and the kind
+    `kinds[i]`.
+    """
 
     data: Any
     offsets: Any

@@ -1,10 +1,13 @@
-"""Sides of a hub: where the components of a condensed graph lie, seen from a large one that most of them reach.
+"""Sides of a hub: where the components of a condensed graph lie, seen from a large one that most of them
+reach.
 
-One component may be the *hub*; *side* tells where the others are. What the hub reaches, itself included, is INSIDE. The row of a component ABOVE the hub
-leaves out what is inside, since it has all of it. What is BESIDE reaches something inside, but not the hub; what is APART reaches neither.
+One component may be the *hub*; *side* tells where the others are. What the hub reaches, itself included, is
+INSIDE. The row of a component ABOVE the hub leaves out what is inside, since it has all of it. What is BESIDE
+reaches something inside, but not the hub; what is APART reaches neither.
 
-A component that was inside, and reaches nothing that was not, is LEFT, or, if it reaches the hub, LEFT_ABOVE: rows above the hub go on leaving it out, so that they
-stay as they are, and bit i of reached[c] tells whether c reaches left[i]. Its own row is whole.
+A component that was inside, and reaches nothing that was not, is LEFT, or, if it reaches the hub, LEFT_ABOVE:
+rows above the hub go on leaving it out, so that they stay as they are, and bit i of reached[c] tells whether
+c reaches left[i]. Its own row is whole.
 """
 
 from __future__ import annotations
@@ -59,7 +62,8 @@ def spread_above(
     size: int,
     budget: int,
 ) -> int:
-    """Mark the components whose rows depend on those on the stack; ends like `graphs.spread`. The lists are those of fathers.
+    """Mark the components whose rows depend on those on the stack; ends like `graphs.spread`. The lists are
+    those of fathers.
 
     What is above the hub does not depend on what is inside, or was.
     """
@@ -87,7 +91,9 @@ def append_left(
     blocks: Integers,
     row: Integers,
 ) -> int:
-    """Add what s, above the hub, reaches of what left the inside to its row of m intervals; its length then."""
+    """Add what s, above the hub, reaches of what left the inside to its row of m intervals; its length
+    then.
+    """
     n = m
     for i in range(len(left)):
         if reached[s] >> np.uint32(i) & np.uint32(1):
@@ -108,7 +114,9 @@ def spread_bits(
     size: int,
     budget: int,
 ) -> int:
-    """Give the bits of the components on the stack, which wait there, to all their fathers; ends like `graphs.spread`."""
+    """Give the bits of the components on the stack, which wait there, to all their fathers; ends like
+    `graphs.spread`.
+    """
     while size > 0 and budget > 0:
         size -= 1
         v = stack[size]
@@ -134,7 +142,9 @@ def whole_weights(
     reached: Bits,
     left_sizes: Columns,
 ) -> Integers:
-    """The weights of the rows of components with what they leave out: what is inside, and what is reached of what left, whose sizes are given."""
+    """The weights of the rows of components with what they leave out: what is inside, and what is reached of
+    what left, whose sizes are given.
+    """
     result = np.empty(len(components), np.int64)
     for i in range(len(components)):
         c = components[i]

@@ -8,8 +8,8 @@ value seen so far. So the work is bounded by the largest result that tables of t
 variables bound so far: a triangle costs the square root of the product of its three tables, not the product
 of two.
 
-Most time goes into the two innermost variables. They have a loop of their own, in `triangle_join.py`, if an atom
-leads from the one to the other.
+Most time goes into the two innermost variables. They have a loop of their own, in `triangle_join.py`, if an
+atom leads from the one to the other.
 
 The positions of the parts are kept in an array between calls: a call ends when the result is full or its
 budget of skips is used up.

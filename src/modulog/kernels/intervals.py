@@ -1,4 +1,6 @@
-"""Sets of positions as intervals: one word each, the first position in the upper half, the last in the lower."""
+"""Sets of positions as intervals: one word each, the first position in the upper half, the last in the
+lower.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from modulog.kernels.types import Columns, Integers
 def tidy(buffer: Integers, m: int) -> int:
     """Sort intervals and unite those that touch; returns how many are left.
 
-    A Shell sort, whose steps shrink by 9/4 (Tokuda): it needs no room and few lines to compile; a million words take twice as long as by quicksort.
+    A Shell sort, whose steps shrink by 9/4 (Tokuda): it needs no room and few lines to compile; a million
+    words take twice as long as by quicksort.
     """
     gap = 1
     while gap * 9 // 4 < m:
@@ -83,7 +86,9 @@ def weight_of(buffer: Integers, m: int) -> int:
 
 @kernel
 def blocks_of(prefix: Columns, members: Columns, position: Columns) -> tuple[Columns, Integers]:
-    """The intervals of positions that the members of each component have; a component without members gets one that is empty."""
+    """The intervals of positions that the members of each component have; a component without members gets
+    one that is empty.
+    """
     components = len(prefix) - 1
     starts = np.zeros(components + 1, np.int32)
     result = np.empty(len(members) + components, np.int64)
@@ -117,7 +122,9 @@ def write_nodes(row: Integers, m: int, nodes: Columns, out: Columns, filled: int
 
 @kernel
 def moved_rows(row_at: Columns, row_length: Columns, arena: Integers, out: Integers) -> int:
-    """Copy all kept rows, one after the other, and note where each is; returns how many intervals they have."""
+    """Copy all kept rows, one after the other, and note where each is; returns how many intervals they
+    have.
+    """
     o = 0
     for c in range(len(row_at)):
         if row_at[c] >= 0:

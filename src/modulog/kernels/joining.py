@@ -1,6 +1,7 @@
 """Turning ranges of matching facts into rows of a join, in bounded pieces.
 
-A cursor (row, offset) says where the previous piece ended, so that even one row with a billion matches is cut.
+A cursor (row, offset) says where the previous piece ended, so that even one row with a billion matches is
+cut.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def pair(
 def gather(
     columns: Columns, keep: Integers, rows: Columns, words: Words, places: Integers, positions: Columns
 ) -> Columns:
-    """The joined rows: columns keep[…] of the left rows, then the arguments at places[…] of the matching facts."""
+    """The joined rows: columns keep[…] of the left rows, then the arguments at places[…] of the matching
+    facts.
+    """
     n = len(rows)
     result = np.empty((len(keep) + len(places), n), np.int32)
     for j in range(len(keep)):
@@ -66,9 +69,9 @@ def gather(
 class Block(NamedTuple):
     """Rows to be joined and projected to a pair of arguments.
 
-    Row i of the columns matches the facts lows[i] to highs[i] of the words; sources[h] says where argument h comes
-    from: a left column c as c, argument a of the fact as -1 - a. Bit (a - box[0]) * box[2] + (b - box[1]) of
-    `bits` tells whether (a, b) has been seen.
+    Row i of the columns matches the facts lows[i] to highs[i] of the words; sources[h] says where argument h
+    comes from: a left column c as c, argument a of the fact as -1 - a. Bit (a - box[0]) * box[2] + (b -
+    box[1]) of `bits` tells whether (a, b) has been seen.
     """
 
     columns: Columns
@@ -90,7 +93,8 @@ def join_into_bitmap(
 ) -> tuple[int, int, int, int]:
     """Join, project to a pair of arguments and keep what is new in the bitmap, all in one pass.
 
-    New facts are packed into the buffer. Ends when the buffer is full or the budget of pairs is spent; returns how many facts, how many pairs, and the cursor.
+    New facts are packed into the buffer. Ends when the buffer is full or the budget of pairs is spent;
+    returns how many facts, how many pairs, and the cursor.
     """
     columns, lows, highs, words, sources, bits, box = block
     low0, low1, width = box[0], box[1], box[2]
@@ -126,7 +130,9 @@ def join_into_bitmap(
 
 @kernel
 def blocks(lows: Columns, highs: Columns, most: int) -> Integers:
-    """Where to cut the rows so that those between two cuts have at most so many matches, or there is one row."""
+    """Where to cut the rows so that those between two cuts have at most so many matches, or there is
+    one row.
+    """
     cuts, o, total = np.empty(len(lows) + 1, np.int64), 0, 0
     for row in range(len(lows)):
         matches = int(highs[row]) - int(lows[row])
@@ -151,10 +157,12 @@ def matches_of(lows: Columns, highs: Columns, first: int, last: int) -> int:
 def shards(
     owners: Columns, lows: Columns, highs: Columns, first: int, last: int, low: int, shift: int, number: int
 ) -> tuple[Columns, Integers, Integers]:
-    """The rows from first to last that have matches, by shards; where each shard ends, and how many matches it has.
+    """The rows from first to last that have matches, by shards; where each shard ends, and how many matches
+    it has.
 
-    The shard of a row is what the id of its owner gives when it is divided by 2^shift, modulo the number of shards, which is a power of two. Ids that follow
-    each other are spread, since rows that do are often in one call.
+    The shard of a row is what the id of its owner gives when it is divided by 2^shift, modulo the number of
+    shards, which is a power of two. Ids that follow each other are spread, since rows that do are often in
+    one call.
     """
     ends, matches = np.zeros(number, np.int64), np.zeros(number, np.int64)
     for row in range(first, last):
@@ -183,7 +191,9 @@ def join_rows(
     buffer: Integers,
     at: int,
 ) -> int:
-    """As `join_into_bitmap`, for rows[first:last], into the buffer from a place on, where there is room for all matches; returns where it stopped."""
+    """As `join_into_bitmap`, for rows[first:last], into the buffer from a place on, where there is room for
+    all matches; returns where it stopped.
+    """
     columns, lows, highs, words, sources, bits, box = block
     low0, low1, width = box[0], box[1], box[2]
     fact0, fact1 = -1 - sources[0], -1 - sources[1]
@@ -213,7 +223,8 @@ def join_rows(
 def mark_new(
     word: Integers, bits: np.ndarray, box: Integers, shift: int, part: int, parts: int, mask: Mask
 ) -> None:
-    """Mark the facts that are not in the bitmap yet, which they enter, if their first argument is one of this thread's own.
+    """Mark the facts that are not in the bitmap yet, which they enter, if their first argument is one of this
+    thread's own.
 
     Its upper bits times a number that spreads them, scaled, say whose it is; a division would take longer.
     """

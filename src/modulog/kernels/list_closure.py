@@ -24,7 +24,9 @@ def pays(done: int, spent: int, written: int) -> bool:
 
 
 class Listing(NamedTuple):
-    """What is listed: the component where group g begins and its nodes; a condensed graph; the id of each node."""
+    """What is listed: the component where group g begins and its nodes; a condensed graph; the id of each
+    node.
+    """
 
     components: Columns
     groups: ListArrays
@@ -46,9 +48,9 @@ def list_pairs(
 ) -> tuple[int, int]:
     """Write the pairs of each node in group g with each node that components[g] reaches, for g from `at` on.
 
-    Pairs are written as ids. A search marks what it saw by mark + g. It ends before a group whose pairs do not
-    fit into the result, and once more edges were passed than is allowed; `spent` has the edges passed and the
-    pairs written so far. Returns where it stopped, and how many pairs there are.
+    Pairs are written as ids. A search marks what it saw by mark + g. It ends before a group whose pairs do
+    not fit into the result, and once more edges were passed than is allowed; `spent` has the edges passed and
+    the pairs written so far. Returns where it stopped, and how many pairs there are.
     """
     components, groups, sons, loops, lists, ids = listing
     group_first, group_last, group = groups

@@ -1,7 +1,8 @@
 """Rows: what a component of a condensed graph reaches, found by a search that ends at rows already kept.
 
-Every node has a *position*, and rows are intervals of positions. Component c owns the intervals blocks[block_first[c] : block_last[c]]; its sons
-are targets[first[c] : last[c]]. Its kept row is arena[row_at[c] : row_at[c] + row_length[c]], sorted; row_at[c] is -1 where none is kept.
+Every node has a *position*, and rows are intervals of positions. Component c owns the intervals
+blocks[block_first[c] : block_last[c]]; its sons are targets[first[c] : last[c]]. Its kept row is
+arena[row_at[c] : row_at[c] + row_length[c]], sorted; row_at[c] is -1 where none is kept.
 
 A hub and the *side* of each component are what `sides` says.
 """
@@ -19,13 +20,17 @@ EFFORT = 12
 """A row is kept if the search for it went over so many edges, and one more for each 16 intervals it has."""
 
 EDGE = 8
-"""An edge, which leads to another place in memory, costs as much as so many intervals, which lie side by side."""
+"""An edge, which leads to another place in memory, costs as much as so many intervals, which lie side by
+side.
+"""
 
 FORCED, BY_SON = 2, -1
 """Said of a component that is due: it has changed, whatever its weight; or a son of it has changed."""
 
 POSITION, USED, MARK, SPENT = 0, 1, 2, 3
-"""The entries of the state of a count: position in the order, intervals in the arena, the last mark, effort spent."""
+"""The entries of the state of a count: position in the order, intervals in the arena, the last mark, effort
+spent.
+"""
 
 
 class Rows(NamedTuple):
@@ -65,7 +70,9 @@ class Counting(NamedTuple):
 
 
 class Hub(NamedTuple):
-    """What rows above a hub leave out: the intervals inside, and what left the inside, with the bits that say who reaches it."""
+    """What rows above a hub leave out: the intervals inside, and what left the inside, with the bits that say
+    who reaches it.
+    """
 
     inside: Integers
     left: Columns
@@ -90,10 +97,12 @@ class Questions(NamedTuple):
 
 @kernel
 def search_row(s: int, rows: Rows, scratch: Scratch, mark: int) -> tuple[int, int, int]:
-    """Write the row of component s into the first row of the buffer; returns its length, the edges walked, the intervals merged.
+    """Write the row of component s into the first row of the buffer; returns its length, the edges walked,
+    the intervals merged.
 
-    The buffer has three rows, each with room for an interval a node. Rows are closed under reachability: what lies in a row
-    already united need not be searched. Above the hub, rows of what is beside it hold something inside: they are searched anew.
+    The buffer has three rows, each with room for an interval a node. Rows are closed under reachability: what
+    lies in a row already united need not be searched. Above the hub, rows of what is beside it hold something
+    inside: they are searched anew.
     """
     first, last, targets = rows.sons
     block_first, block_last, blocks = rows.blocks
@@ -157,9 +166,10 @@ def count_rows(
 ) -> None:
     """The weights of rows, for components in an order with sons before fathers, and the rows worth keeping.
 
-    A component is looked at if it is due, as it is once a son has changed; it changed if that is forced, if it changed sides, or if its weight, or its weight with
-    itself, is not that of before[0] and before[1]. A debt is how many edges a search from a component whose row is not kept goes over. At most
-    `limit` intervals of the arena are used. Ends after `budget` effort.
+    A component is looked at if it is due, as it is once a son has changed; it changed if that is forced, if
+    it changed sides, or if its weight, or its weight with itself, is not that of before[0] and before[1]. A
+    debt is how many edges a search from a component whose row is not kept goes over. At most `limit`
+    intervals of the arena are used. Ends after `budget` effort.
     """
     order, due, changed, father_lists, member_lists, counts, before, debts = counting
     father_first, father_last, fathers = father_lists
@@ -222,11 +232,13 @@ def count_rows(
 def read_rows(
     components: Columns, at: int, rows: Rows, hub: Hub, scratch: Scratch, mark: int, page: Page, budget: int
 ) -> tuple[int, int]:
-    """Write the nodes in the rows of components[at], components[at + 1], …, and where each row ends; nodes[p] is the node at position p.
+    """Write the nodes in the rows of components[at], components[at + 1], …, and where each row ends; nodes[p]
+    is the node at position p.
 
     `inside` are the intervals of what is inside.
 
-    Ends when `out` is full or after `budget` effort; returns how far it came, and the room that the next row needs, or 0.
+    Ends when `out` is full or after `budget` effort; returns how far it came, and the room that the next row
+    needs, or 0.
     """
     inside = hub.inside
     nodes, out, ends = page
@@ -257,7 +269,9 @@ def read_rows(
 def in_rows(
     questions: Questions, at: int, rows: Rows, hub: Hub, scratch: Scratch, mark: int, budget: int
 ) -> int:
-    """Whether sons[i] is in the row of sources[i], which are sorted; returns how far it came within the budget."""
+    """Whether sons[i] is in the row of sources[i], which are sorted; returns how far it came within the
+    budget.
+    """
     sources, sons, result = questions
     block_first, block_last, blocks = rows.blocks
     side, buffer = rows.side, scratch.buffer

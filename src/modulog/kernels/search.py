@@ -1,7 +1,7 @@
 """Looking facts up in sorted words, through a table of bucket starts.
 
-The ids of the first argument are cut into buckets of 2^shift ids; `starts[b]` is where bucket b begins. With as many buckets as
-ids a look-up is one access, with fewer it ends in a short binary search.
+The ids of the first argument are cut into buckets of 2^shift ids; `starts[b]` is where bucket b begins. With
+as many buckets as ids a look-up is one access, with fewer it ends in a short binary search.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def bucket_starts(word: Integers, base: int, shift: int, buckets: int) -> Column
 
 @kernel
 def lower_bound(word: Integers | Columns, low: int, high: int, key: int) -> int:
-    """The first position in [low, high) whose value is at least key; without branches, half of which would be guessed wrong."""
+    """The first position in [low, high) whose value is at least key; without branches, half of which would be
+    guessed wrong.
+    """
     length = high - low
     while length > 1:
         half = length >> 1
@@ -36,7 +38,9 @@ def lower_bound(word: Integers | Columns, low: int, high: int, key: int) -> int:
 
 @kernel
 def matching(words: Words, starts: Columns, base: int, shift: int, keys: Columns, i: int) -> tuple[int, int]:
-    """The range [low, high) of the facts that begin with column i of the keys, of which there is at least one."""
+    """The range [low, high) of the facts that begin with column i of the keys, of which there is at least
+    one.
+    """
     bound, first, k = keys.shape[0], words[0], int(keys[0, i])
     b = (k - base) >> shift
     if b < 0 or b >= len(starts) - 1:
@@ -64,7 +68,8 @@ def matching(words: Words, starts: Columns, base: int, shift: int, keys: Columns
 def find(words: Words, starts: Columns, base: int, shift: int, keys: Columns) -> tuple[Columns, Columns]:
     """For each column of keys, the range [low, high) of the facts that begin with it.
 
-    One and two keys have a loop here: a view of a row of the words, made for each key as in `matching`, costs more than the search.
+    One and two keys have a loop here: a view of a row of the words, made for each key as in `matching`, costs
+    more than the search.
     """
     lows, highs = np.zeros(keys.shape[1], np.int32), np.zeros(keys.shape[1], np.int32)
     bound, last, first = keys.shape[0], len(starts) - 1, words[0]

@@ -10,28 +10,29 @@ import numpy as np
 from modulog.kernels.compiled import kernel
 from modulog.kernels.types import Integers, Words
 
-# Facts of one word are sorted by NumPy, positions by a radix sort on the bits that vary. Measured on one core of an
-# AMD EPYC with NumPy 2.4, nanoseconds for each fact; words are pairs of numbers below 2¹⁷. "Radix" of one word is what
-# was here before. Of words with 16 or 20 bits that vary it took 2 to 9 ns: up to 1.6 times as fast as NumPy with
-# AVX-512, and up to 3 times as with AVX2, between 16,000 and 1 million facts; of all others it was slower.
+# Facts of one word are sorted by NumPy, positions by a radix sort on the bits that vary. Measured on an AMD
+# EPYC core with NumPy 2.4, nanoseconds for each fact; words are pairs of numbers below 2¹⁷. "Radix" of one
+# word is what was here before. Of words with 16 or 20 bits that vary it took 2 to 9 ns: up to 1.6 times as
+# fast as NumPy with AVX-512, and up to 3 times as with AVX2, between 16,000 and 1 million facts; of all
+# others it was slower.
 #
-#     facts                              1,000  4,000  16,000  64,000  250,000  1 million  4 million  10 million
-#     one word, NumPy with AVX-512         2.9    2.3     2.5     2.8      3.4        4.2        5.0         5.7
-#     one word, NumPy with AVX2            3.9      -     3.9     4.4      6.2        7.0        7.7         8.3
-#     one word, NumPy without them         4.2      -      34      41       47         53         58          57
-#     one word, radix                       11    5.8     4.7     4.7      4.7        5.5         13          16
-#     positions by two words, lexsort       14     65      89     110      133        154        208           -
-#     positions by two words, radix         21     14      13      16       21         26         94           -
+#  facts                              1,000  4,000  16,000  64,000  250,000  1 million  4 million  10 million
+#  one word, NumPy with AVX-512         2.9    2.3     2.5     2.8      3.4        4.2        5.0         5.7
+#  one word, NumPy with AVX2            3.9      -     3.9     4.4      6.2        7.0        7.7         8.3
+#  one word, NumPy without them         4.2      -      34      41       47         53         58          57
+#  one word, radix                       11    5.8     4.7     4.7      4.7        5.5         13          16
+#  positions by two words, lexsort       14     65      89     110      133        154        208           -
+#  positions by two words, radix         21     14      13      16       21         26         94           -
 #
 # Measured again with NumPy 2.4.6, processor time on a busy machine: facts of two words whose halves lie below
 # 2¹⁷, sorted by this file and by np.lexsort with a copy. Of the nearly sorted facts, one in fifty was out of
 # its place.
 #
-#     facts               100,000        1 million       20 million
-#     random, radix            47              100              299
-#     random, lexsort         174              204              455
-#     nearly, radix            32               46              222
-#     nearly, lexsort         132              184              374
+#  facts               100,000        1 million       20 million
+#  random, radix            47              100              299
+#  random, lexsort         174              204              455
+#  nearly, radix            32               46              222
+#  nearly, lexsort         132              184              374
 
 SMALL = 1 << 11
 """Facts whose positions are sorted by np.lexsort."""
@@ -40,7 +41,9 @@ PIECE = 1 << 22
 """Facts that are sorted at once."""
 
 WORD_PIECE = 4
-"""So many times PIECE are facts of one word, a tenth of a second: merging two halves takes longer than sorting them."""
+"""So many times PIECE are facts of one word, a tenth of a second: merging two halves takes longer than
+sorting them.
+"""
 
 DIGIT = 11
 """Bits that one pass of the radix sort looks at."""
@@ -107,7 +110,9 @@ def compare(a: Words, i: int, b: Words, j: int) -> int:
 
 @kernel
 def _copy(words: Words, first: int, end: int, target: Words, at: int) -> None:
-    """Write the facts first to end into the target, from a position on (assigning slices takes Numba a second to compile)."""
+    """Write the facts first to end into the target, from a position on (assigning slices takes Numba a second
+    to compile).
+    """
     for w in range(words.shape[0]):
         for i in range(first, end):
             target[w, at + i - first] = words[w, i]
@@ -162,7 +167,9 @@ def merge(a: Words, b: Words) -> Words:
 
 @kernel
 def first_at_least(words: Words, low: int, others: Words, j: int) -> int:
-    """The first position from low on whose fact is not before fact j of the others; near positions are found fastest."""
+    """The first position from low on whose fact is not before fact j of the others; near positions are found
+    fastest.
+    """
     step, high = 1, low
     while high < words.shape[1] and compare(words, high, others, j) < 0:
         low = high + 1
@@ -203,7 +210,9 @@ def change(words: Words, gone: Words, come: Words) -> Words:
 
 @kernel
 def exchange(words: Words, gone: Words, others: Words, unwanted: Words) -> Words:
-    """Sorted facts without those of gone, together with the others without the unwanted; no fact comes from both."""
+    """Sorted facts without those of gone, together with the others without the unwanted; no fact comes from
+    both.
+    """
     n, m = words.shape[1], others.shape[1]
     result = np.empty((words.shape[0], n + m), np.int64)
     i = j = g = u = o = 0
@@ -246,7 +255,9 @@ def sum_equal(words: Words, weights: Integers) -> tuple[Words, Integers]:
 
 @kernel
 def merge_sums(a: Words, x: Integers, b: Words, y: Integers) -> tuple[Words, Integers]:
-    """Two sorted arrays of facts with numbers as one: numbers of a fact in both are added, sums of zero are left out."""
+    """Two sorted arrays of facts with numbers as one: numbers of a fact in both are added, sums of zero are
+    left out.
+    """
     n, m = a.shape[1], b.shape[1]
     result = np.empty((a.shape[0], n + m), np.int64)
     sums = np.empty(n + m, np.int64)

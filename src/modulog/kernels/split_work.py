@@ -1,7 +1,8 @@
 """Sorting, merging and subtracting packed facts in parts, which threads work on at the same time.
 
-Facts are cut at keys: what lies between two keys is a task of its own, and its result has a place of its own. So results are those of `sort.py` and
-`packing.py`, whatever the number of threads (`threads.current`), and no call of a kernel is long.
+Facts are cut at keys: what lies between two keys is a task of its own, and its result has a place of its own.
+So results are those of `sort.py` and `packing.py`, whatever the number of threads (`threads.current`), and no
+call of a kernel is long.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ BUCKET = 1 << 18
 """Facts of a part that is sorted at once: both of its arrays fit the cache of a core."""
 
 SHORT = 1 << 15
-"""Entries up to which a kernel makes its own result. Of longer arrays NumPy takes larger pages from the system, which makes the first write to them faster."""
+"""Entries up to which a kernel makes its own result. Of longer arrays NumPy takes larger pages from the
+system, which makes the first write to them faster.
+"""
 
 LONGEST = 1 << 22
 """Entries that one call of a kernel goes through, a twentieth of a second."""
@@ -54,7 +57,9 @@ def _scatter(
 
 
 def _parted(words: Words, parts: int) -> tuple[Words, list[int]]:
-    """The facts by ranges of keys that are about equally many, and where each range ends; equal facts are in one range."""
+    """The facts by ranges of keys that are about equally many, and where each range ends; equal facts are in
+    one range.
+    """
     n, word = words.shape[1], words[0]
     chunks = ranges(n, LONGEST)
     least = min(for_ranges(n, lambda low, high: int(word[low:high].min()), LONGEST))

@@ -1,8 +1,11 @@
-"""Working on all cores of one machine: kernels run without the interpreter lock, so threads run them at the same time.
+"""Working on all cores of one machine: kernels run without the interpreter lock, so threads run them at the
+same time.
 
-An engine has one `Threads`. While it works, these are the *current* ones of its thread (`with threads.current():`), and whatever can be cut into
-parts asks for them: sorting and merging (`split_work.py`), joins (`stream`). In a thread of the pool, and wherever no engine has said otherwise,
-there is no other thread, and all parts are done one after the other. How work is cut, and the order of results, never depends on the number of threads.
+An engine has one `Threads`. While it works, these are the *current* ones of its thread (`with
+threads.current():`), and whatever can be cut into parts asks for them: sorting and merging (`split_work.py`),
+joins (`stream`). In a thread of the pool, and wherever no engine has said otherwise, there is no other
+thread, and all parts are done one after the other. How work is cut, and the order of results, never depends
+on the number of threads.
 """
 
 from __future__ import annotations
@@ -19,20 +22,27 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 LEAST = 1 << 16
-"""Entries from which work is divided. Waking a thread and waiting for it takes 0.05 to 0.1 ms, which is what kernels need for 10,000 to 50,000 entries."""
+"""Entries from which work is divided. Waking a thread and waiting for it takes 0.05 to 0.1 ms, which is what
+kernels need for 10,000 to 50,000 entries.
+"""
 
 PIECE = 1 << 16
-"""Rows that go through the joins of a rule at once. The order of results depends on this, so it is the same for any number of threads."""
+"""Rows that go through the joins of a rule at once. The order of results depends on this, so it is the same
+for any number of threads.
+"""
 
 GROUP = 4
 """Parts of a stream, for each thread, that are worked on before any of them is handed out."""
 
 ROOM = 1 << 19
-"""Rows of one part of a stream that may wait to be handed out; what is beyond is computed when it is asked for."""
+"""Rows of one part of a stream that may wait to be handed out; what is beyond is computed when it is asked
+for.
+"""
 
 
 class Threads:
-    """The threads that an engine may use at the same time, the caller's among them. They start when there is enough to do and end at `close`.
+    """The threads that an engine may use at the same time, the caller's among them. They start when there is
+    enough to do and end at `close`.
 
     >>> threads = Threads(2, least=1)
     >>> threads.run([lambda: 1, lambda: 2, lambda: 3])
@@ -54,7 +64,9 @@ class Threads:
         return min(self.workers, entries // self.least) if entries >= 2 * self.least else 1
 
     def run(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
-        """The results of all tasks. The first that fails, in the order given, is the one whose error is raised; no task is still running then."""
+        """The results of all tasks. The first that fails, in the order given, is the one whose error is
+        raised; no task is still running then.
+        """
         if self.workers < 2 or len(tasks) < 2:
             return [task() for task in tasks]
         job, pool = _Job(tasks), self._helpers()
@@ -85,7 +97,9 @@ class Threads:
 
 
 class Current:
-    """What `Threads.current` gives. A class, because small updates enter it often: a generator takes longer."""
+    """What `Threads.current` gives. A class, because small updates enter it often: a generator takes
+    longer.
+    """
 
     __slots__ = ("_before", "_threads")
 
@@ -109,7 +123,9 @@ class _Job(Generic[T]):
         self._errors: dict[int, BaseException] = {}
 
     def work(self) -> None:
-        """Do tasks while there are any. Once one has failed no other begins; those before it have all begun."""
+        """Do tasks while there are any. Once one has failed no other begins; those before it have all
+        begun.
+        """
         with ALONE.current():
             while not self.stopped and (number := next(self._numbers)) < len(self.tasks):
                 try:
@@ -119,7 +135,9 @@ class _Job(Generic[T]):
                     self._errors[number] = error
 
     def outcome(self) -> list[T]:
-        """All results, or the error of the first task that failed; what stops a program goes before other errors."""
+        """All results, or the error of the first task that failed; what stops a program goes before other
+        errors.
+        """
         if self._errors:
             raise self._errors[min(self._errors, key=lambda n: (isinstance(self._errors[n], Exception), n))]
         return [self._results[number] for number in range(len(self.tasks))]
@@ -165,7 +183,9 @@ def undivided(entries: int) -> bool:
 
 
 def ranges(entries: int, longest: int | None = None) -> list[tuple[int, int]]:
-    """Ranges of so many entries for the current threads, each at most so long: at least one for each thread if there are enough."""
+    """Ranges of so many entries for the current threads, each at most so long: at least one for each thread
+    if there are enough.
+    """
     parts = current().parts(entries)
     if longest is not None:
         parts = max(parts, -(-entries // longest))
@@ -234,7 +254,8 @@ def divided_steps(method: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
 
 
 def stream(parts: Iterable[Part[S]]) -> Iterator[S]:
-    """Everything that the parts give, in order. The first part is done by the caller, so that what all of them need is there before threads start.
+    """Everything that the parts give, in order. The first part is done by the caller, so that what all of
+    them need is there before threads start.
 
     >>> from types import SimpleNamespace as Rows
     >>> [found.rows for found in stream([(1, lambda: iter([Rows(rows=3)])), (1, lambda: iter([Rows(rows=2)]))])]

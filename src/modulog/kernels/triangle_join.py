@@ -1,8 +1,10 @@
-"""The worst-case optimal join of `intersect.py`, with a loop of its own for the two innermost variables y and z, where an atom leads from y to z.
+"""The worst-case optimal join of `intersect.py`, with a loop of its own for the two innermost variables y and
+z, where an atom leads from y to z.
 
-All other lists of y and of z are known once the variables before them are bound. What they have in common is found once; the values of z are marked
-in a bitmap, and for each y the atom's list of z is scanned against it. Lists much longer than the marked one are leapt through instead: no step is
-made that the marked values do not pay for.
+All other lists of y and of z are known once the variables before them are bound. What they have in common is
+found once; the values of z are marked in a bitmap, and for each y the atom's list of z is scanned against it.
+Lists much longer than the marked one are leapt through instead: no step is made that the marked values do not
+pay for.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ SKEW = 8  # a list this much longer than the marked one is leapt through, not sc
 
 
 class Indexes(NamedTuple):
-    """The sorted facts of all atoms, their tables of buckets, the parts of the atoms; variable d has parts levels[d] to levels[d + 1]."""
+    """The sorted facts of all atoms, their tables of buckets, the parts of the atoms; variable d has parts
+    levels[d] to levels[d + 1].
+    """
 
     words: tuple[Integers, ...]
     tables: tuple[Columns, ...]
@@ -60,7 +64,9 @@ class Output(NamedTuple):
 
 
 class Atom(NamedTuple):
-    """The sorted facts of one atom, the table of their buckets, and the part that reads their first argument."""
+    """The sorted facts of one atom, the table of their buckets, and the part that reads their first
+    argument.
+    """
 
     word: Integers
     table: Columns
@@ -77,7 +83,9 @@ class Common(NamedTuple):
 
 @kernel
 def closes(parts: Integers, levels: Integers) -> bool:
-    """Whether one atom leads from the last but one variable to the last, both have other lists, and each value of these is one fact."""
+    """Whether one atom leads from the last but one variable to the last, both have other lists, and each
+    value of these is one fact.
+    """
     last = len(levels) - 2
     if last < 1:
         return False
@@ -123,9 +131,11 @@ def close(
     o: int,
     budget: int,
 ) -> tuple[int, int]:
-    """The pairs of y and z that the atom holds, z being marked in the bitmap; returns the rows filled so far and the leaps made.
+    """The pairs of y and z that the atom holds, z being marked in the bitmap; returns the rows filled so far
+    and the leaps made.
 
-    Ends when rows are full or the budget is spent, after one y at least, with the cursor's INNER at the next y, and AT inside its list or -1; INNER is -1 if all is done.
+    Ends when rows are full or the budget is spent, after one y at least, with the cursor's INNER at the next
+    y, and AT inside its list or -1; INNER is -1 if all is done.
     """
     ys, zs, bits = common
     word, table, part = atom
@@ -190,10 +200,12 @@ def intersect(
     output: Output,
     budget: int,
 ) -> int:
-    """Fill rows with the first `keep` variables of the next matches; returns how many, and the cursor's depth is -1 after the last.
+    """Fill rows with the first `keep` variables of the next matches; returns how many, and the cursor's depth
+    is -1 after the last.
 
-    The parts of variable d are levels[d] to levels[d + 1]. A row stands for all matches of the other variables: `counting` puts their number
-    into weights, otherwise the first suffices. `bits` has a bit for each id that the last variable can have, or is empty: then nothing is marked.
+    The parts of variable d are levels[d] to levels[d + 1]. A row stands for all matches of the other
+    variables: `counting` puts their number into weights, otherwise the first suffices. `bits` has a bit for
+    each id that the last variable can have, or is empty: then nothing is marked.
     """
     words, tables, parts, levels = indexes
     state, cursor, values = progress

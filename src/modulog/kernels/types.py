@@ -20,7 +20,9 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 
 class ListArrays(NamedTuple):
-    """Lists of numbers: list i is `numbers[first[i]:last[i]]`. Of a graph, list v has the successors of node v."""
+    """Lists of numbers: list i is `numbers[first[i]:last[i]]`. Of a graph, list v has the successors of node
+    v.
+    """
 
     first: Columns
     last: Columns

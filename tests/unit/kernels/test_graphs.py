@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from modulog.kernels import graph_algorithms, union_find
+from modulog.kernels import graph_algorithms
 from modulog.kernels.types import ListArrays
 
 NODES = 7
@@ -110,10 +110,10 @@ def test_tarjan(edges: Edges, budget: int, groups: list[int]) -> None:
     component, roots = np.full(NODES, -1, np.int32), np.arange(NODES, dtype=np.int32)
     graph = ListArrays(starts[:-1], starts[1:], targets)
     arguments = (graph, group, roots, state, work, component, budget)
-    while not union_find.tarjan(*arguments):
+    while not graph_algorithms.tarjan(*arguments):
         pass
     expected = numbered(within)
-    assert state[union_find.FOUND] == expected.max() + 1
+    assert state[graph_algorithms.FOUND] == expected.max() + 1
     for v in range(NODES):
         assert [component[v] == component[w] for w in range(NODES)] == (expected[v] == expected).tolist()
     assert all(component[b] <= component[a] for a, b in within)
@@ -129,7 +129,7 @@ def test_levels_and_orphans(edges: Edges, root: int, budget: int, chosen: set[in
     level[root], queue[0], head, tail = 0, root, 0, 1
     while head < tail:
         graph = ListArrays(starts[:-1], starts[1:], targets)
-        head, tail = union_find.set_levels(graph, component, level, queue, head, tail, budget)
+        head, tail = graph_algorithms.set_levels(graph, component, level, queue, head, tail, budget)
     inside = {(a, b) for a, b in edges if component[a] == component[b] == component[root]}
     distance, front = {root: 0}, {root}
     while front := {b for a, b in inside if a in front} - distance.keys():
@@ -140,7 +140,7 @@ def test_levels_and_orphans(edges: Edges, root: int, budget: int, chosen: set[in
     fathers = graph_algorithms.transpose(*_ranges(*made(left)), len(left))
     lost = np.array(sorted(gone), np.int32).reshape(-1, 2).T
     doubtful = np.zeros(int(component.max()) + 1, np.bool_)
-    union_find.orphans(*_ranges(*fathers), component, level, *np.ascontiguousarray(lost), doubtful)
+    graph_algorithms.orphans(*_ranges(*fathers), component, level, *np.ascontiguousarray(lost), doubtful)
     orphans = {
         b
         for a, b in gone & inside
@@ -157,7 +157,7 @@ def _ranges(starts: Any, targets: Any) -> tuple[Any, Any, Any]:
 def test_union_find(edges: Edges) -> None:
     parents = np.arange(NODES, dtype=np.int32)
     ends = np.ascontiguousarray(np.array(sorted(edges), np.int32).reshape(-1, 2).T)
-    union_find.unite(parents, ends[0], ends[1])
-    union_find.flatten(parents)
+    graph_algorithms.unite(parents, ends[0], ends[1])
+    graph_algorithms.flatten(parents)
     both = closed(edges | {(b, a) for a, b in edges})
     assert parents.tolist() == [min([v, *(w for a, w in both if a == v)]) for v in range(NODES)]

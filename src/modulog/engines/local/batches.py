@@ -1,4 +1,6 @@
-"""Batches of rows, and the nodes that only reshape them: pick columns, remove duplicates, add up, concatenate."""
+"""Batches of rows, and the nodes that only reshape them: pick columns, remove duplicates, add up,
+concatenate.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class Node(Protocol):
 
 
 class Ahead:
-    """A node that may be read ahead of whoever takes its rows: nothing that is done with them changes what comes next."""
+    """A node that may be read ahead of whoever takes its rows: nothing that is done with them changes what
+    comes next.
+    """
 
 
 class Arrangement:
@@ -78,7 +82,9 @@ class Arrangement:
 
 
 class Distinct:
-    """Each row once: by a bitmap while rows stream, where the domain is small, otherwise by sorting all of them."""
+    """Each row once: by a bitmap while rows stream, where the domain is small, otherwise by sorting all of
+    them.
+    """
 
     def __init__(self, child: Node) -> None:
         self.child, self.variables = child, child.variables

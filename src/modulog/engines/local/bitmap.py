@@ -1,7 +1,8 @@
 """A set of pairs over a small dense domain, one bit for each possible pair.
 
-Several threads may enter facts at the same time if each has ids of its own: those of the first argument, or where the set is wide those of the second. The
-bits of different owners lie in different words, and where it matters for speed in different lines of the cache.
+Several threads may enter facts at the same time if each has ids of its own: those of the first argument, or
+where the set is wide those of the second. The bits of different owners lie in different words, and where it
+matters for speed in different lines of the cache.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class Bitmap:
         return (greatest[0] - least[0] + 1) * (greatest[1] - least[1] + 1)
 
     def shards(self, argument: int) -> tuple[int, int, int] | None:
-        """How to divide the ids of an argument so that the facts of each shard have words of their own: the least id, so many bits left out, the number."""
+        """How to divide the ids of an argument so that the facts of each shard have words of their own: the
+        least id, so many bits left out, the number.
+        """
         if argument and not self.wide:
             return None
         return self.least[argument], 0 if self.wide and not argument else 6, SHARDS

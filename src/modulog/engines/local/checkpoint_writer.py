@@ -1,7 +1,9 @@
-"""What a computation has so far, written so that another process can take it up: terms, and facts in sorted runs, as a store has them.
+"""What a computation has so far, written so that another process can take it up: terms, and facts in sorted
+runs, as a store has them.
 
-Terms only grow, and relations that do not change any more are written once; of the others I and Δ are written anew, apart, each time. Relations that are represented instead of listed are
-not written: they are quickly computed again.
+Terms only grow, and relations that do not change any more are written once; of the others I and Δ are written
+anew, apart, each time. Relations that are represented instead of listed are not written: they are quickly
+computed again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A closure that keeps its facts by a structure which represents them.
 
-External facts are scheduled. `derive` takes them in, or out while they leave, and Δ is what thereby follows or
-no longer follows. Every version is a state of the structure, or the difference of two: states are immutable,
-so going back is taking the old one again.
+External facts are scheduled. `derive` takes them in, or out while they leave, and Δ is what thereby follows
+or no longer follows. Every version is a state of the structure, or the difference of two: states are
+immutable, so going back is taking the old one again.
 """
 
 from __future__ import annotations

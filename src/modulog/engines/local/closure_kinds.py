@@ -1,7 +1,8 @@
-"""The structures behind compact relations, all used in the same way: a closure of edges, and how its pairs are read.
+"""The structures behind compact relations, all used in the same way: a closure of edges, and how its pairs
+are read.
 
-A linear closure is fed with seeds and edges, the others with edges alone. Sources and targets are those of the closure as it runs; a left-linear
-one is read turned round.
+A linear closure is fed with seeds and edges, the others with edges alone. Sources and targets are those of
+the closure as it runs; a left-linear one is read turned round.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A number for each fact: how many derivations it has.
 
-Numbers lie in sorted runs, and the number of a fact is the sum over all runs. Runs are merged when they are no longer small beside the one
-before them, so that a look-up touches few and an adjustment costs what it changes.
+Numbers lie in sorted runs, and the number of a fact is the sum over all runs. Runs are merged when they are
+no longer small beside the one before them, so that a look-up touches few and an adjustment costs what it
+changes.
 """
 
 from __future__ import annotations

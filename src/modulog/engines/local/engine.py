@@ -37,7 +37,9 @@ from modulog.kernels.types import Columns, Words
 
 
 class LocalEngine:
-    """Relations in memory; `values` compares terms. A stratum at a time: what only its rounds need is given up after each."""
+    """Relations in memory; `values` compares terms. A stratum at a time: what only its rounds need is given
+    up after each.
+    """
 
     shares_rounds = False
     represents = REPRESENTABLE
@@ -48,7 +50,8 @@ class LocalEngine:
         self.compiler = Compiler(values)
 
     def described(self, what: str) -> AbstractContextManager[None]:
-        # Nobody watches this engine, but its threads are the current ones meanwhile, once for all that happens inside.
+        # Nobody watches this engine, but its threads are the current ones meanwhile, once for all that
+        # happens inside.
         return self.threads.current()
 
     def relation(self, name: str, arity: int, scheme: Scheme = PLAIN) -> LocalRelation:

@@ -1,7 +1,8 @@
 """Expressions compiled to pipelines of bounded batches.
 
-Each node knows the columns it gives, pulls batches from its child and works on a whole batch in a few kernel calls. A join whose
-right side is a read looks its facts up in an index; any other right side is evaluated first and indexed for the occasion.
+Each node knows the columns it gives, pulls batches from its child and works on a whole batch in a few kernel
+calls. A join whose right side is a read looks its facts up in an index; any other right side is evaluated
+first and indexed for the occasion.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class Source:
 
     @property
     def divisible(self) -> bool:
-        """Whether several threads may look facts up at the same time: those that are represented are listed in caches."""
+        """Whether several threads may look facts up at the same time: those that are represented are listed
+        in caches.
+        """
         return self.read is None or self.read.relation.listed
 
     def bounds(self) -> Bounds:
@@ -131,7 +134,9 @@ class Probe(Stage):
 
 
 class WeightedProbe:
-    """A join with rows that have multiplicities of their own: they are numbered, and the number leads to the multiplicity."""
+    """A join with rows that have multiplicities of their own: they are numbered, and the number leads to the
+    multiplicity.
+    """
 
     NUMBER = "#row"
 
@@ -230,7 +235,9 @@ class SatisfyComputed(Satisfy):
 
 
 class Calculate:
-    """The rows with one more column, which a function computes; rows for which it has no value are lost and counted."""
+    """The rows with one more column, which a function computes; rows for which it has no value are lost and
+    counted.
+    """
 
     def __init__(self, expr: p.Extend, compiler: Compiler) -> None:
         assert isinstance(expr.value, p.Compute)
@@ -256,7 +263,7 @@ def creates(node: p.Expr) -> bool:
     """Whether an expression may make new terms."""
     if isinstance(node, p.Extend) and isinstance(node.value, p.Compute):
         return True
-    return any(map(creates, p.children(node)))
+    return any(map(creates, node.children))
 
 
 def _counts(expr: p.Expr) -> bool:
@@ -267,7 +274,7 @@ def _counts(expr: p.Expr) -> bool:
         return expr.how == "sum" or (expr.how == "keep" and _counts(expr.child))
     if isinstance(expr, p.Rows):
         return isinstance(expr.table, LocalTable) and expr.table.weights is not None
-    parts = (expr.left,) if isinstance(expr, p.SemiJoin | p.AntiJoin) else p.children(expr)
+    parts = (expr.left,) if isinstance(expr, p.SemiJoin | p.AntiJoin) else expr.children
     return any(map(_counts, parts))
 
 
@@ -287,7 +294,9 @@ def _meet(lookup: layer_lookup.Lookup, left: Bounds, right: Bounds) -> Bounds:
 
 
 class Head(NamedTuple):
-    """A compiled projection: what is projected, its rows as heads, these as `how` asks for them, and whether new terms may be made."""
+    """A compiled projection: what is projected, its rows as heads, these as `how` asks for them, and whether
+    new terms may be made.
+    """
 
     child: Node
     rows: Rearrange
@@ -296,7 +305,9 @@ class Head(NamedTuple):
 
 
 class Compiler:
-    """Turns expressions into nodes; counts rows that are lost because values cannot be compared or computed."""
+    """Turns expressions into nodes; counts rows that are lost because values cannot be compared or
+    computed.
+    """
 
     def __init__(self, values: Values) -> None:
         self.values, self.failures = values, Failures()

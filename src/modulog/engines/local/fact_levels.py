@@ -1,8 +1,9 @@
 """Levels: how a set of facts changes at the cost of the change.
 
-A set is a list of levels, oldest first. A level adds facts and may hide facts of older levels. Every fact of the set is alive in exactly one
-level, and what a level hides is alive below it, once: sizes are differences of lengths. Levels are merged when they are no longer small
-beside the one before them, so that there are few. What a reader sees of a level is a *layer*: a run, and the runs that hide parts of it.
+A set is a list of levels, oldest first. A level adds facts and may hide facts of older levels. Every fact of
+the set is alive in exactly one level, and what a level hides is alive below it, once: sizes are differences
+of lengths. Levels are merged when they are no longer small beside the one before them, so that there are few.
+What a reader sees of a level is a *layer*: a run, and the runs that hide parts of it.
 """
 
 from __future__ import annotations
@@ -96,7 +97,9 @@ def fresh(layers: Sequence[Layer], words: Words) -> Words:
 
 
 def merged(older: Level, newer: Level) -> Level:
-    """Two neighbours as one level. A fact that one hides and the other adds is in neither: what lies below shows again."""
+    """Two neighbours as one level. A fact that one hides and the other adds is in neither: what lies below
+    shows again.
+    """
     if older.dels is None and newer.dels is None:
         return Level(changed(older.adds, None, newer.adds) if len(newer.adds) else older.adds)
     runs = [older.adds, older.dels, newer.adds, newer.dels]

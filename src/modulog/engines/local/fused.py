@@ -1,7 +1,9 @@
-"""The last join of a rule, the projection to its head and the test for new facts in one pass, where a bitmap removes duplicates.
+"""The last join of a rule, the projection to its head and the test for new facts in one pass, where a bitmap
+removes duplicates.
 
-Rows are cut into blocks of bounded numbers of matches. Where there are many, rows are divided into shards by an argument of the head that comes from the left, so
-that no two threads enter the same facts. New facts come shard by shard, also on one thread: their order does not depend on the number of threads.
+Rows are cut into blocks of bounded numbers of matches. Where there are many, rows are divided into shards by
+an argument of the head that comes from the left, so that no two threads enter the same facts. New facts come
+shard by shard, also on one thread: their order does not depend on the number of threads.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Nodes that extend, filter or rearrange each row by itself, and how rows go through several of them on several threads.
+"""Nodes that extend, filter or rearrange each row by itself, and how rows go through several of them on
+several threads.
 
-The rows of what lies under them are cut into pieces; each piece goes through all of the stages in one thread, and what comes out is handed on in the
-order of the pieces. Stages change nothing that another thread could see, except that readers, orders and tables are made when they are first needed: by
-one thread, which is that of the caller if a row of the first piece comes so far.
+The rows of what lies under them are cut into pieces; each piece goes through all of the stages in one thread,
+and what comes out is handed on in the order of the pieces. Stages change nothing that another thread could
+see, except that readers, orders and tables are made when they are first needed: by one thread, which is that
+of the caller if a row of the first piece comes so far.
 """
 
 from __future__ import annotations
@@ -97,7 +99,9 @@ def _through(batch: Batch, stages: Opened) -> Iterator[Batch]:
 
 
 def _divided(batches: Iterator[Batch], stages: Opened) -> Iterator[Batch]:
-    """What becomes of the rows of batches, of which there are seldom two: so the first, if it is short, is done without more ado."""
+    """What becomes of the rows of batches, of which there are seldom two: so the first, if it is short, is
+    done without more ado.
+    """
     batch = next(batches, None)
     if batch is not None and batch.rows <= current().piece:
         yield from _through(batch, stages)

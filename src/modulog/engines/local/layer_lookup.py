@@ -1,8 +1,8 @@
 """Reading layers by pattern: which facts match the rows of a table, in bounded pieces.
 
-A `Lookup` says once how the arguments of an atom meet the columns of a table; `matches` then joins any number of layers with the table. A
-run of which something is hidden is read as it is, and what was found is looked up among the hidden facts; where only numbers are asked
-for, they are subtracted.
+A `Lookup` says once how the arguments of an atom meet the columns of a table; `matches` then joins any number
+of layers with the table. A run of which something is hidden is read as it is, and what was found is looked up
+among the hidden facts; where only numbers are asked for, they are subtracted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ UNIT = np.empty((0, 1), np.int32)  # a table without columns and with one row
 
 
 class Way(NamedTuple):
-    """An order read for a look-up: whether each of its first places equals a constant or a column, and the places of new columns."""
+    """An order read for a look-up: whether each of its first places equals a constant or a column, and the
+    places of new columns.
+    """
 
     sources: tuple[tuple[bool, int], ...]
     fresh: Integers
@@ -37,8 +39,8 @@ class Way(NamedTuple):
 class Lookup:
     """How an atom with arguments `args` is looked up for rows with columns `left`, and what is kept.
 
-    `bound` are the arguments that a constant or a column fixes; `fresh` the arguments that give new columns; `equal` pairs of new arguments
-    that must agree because a variable is repeated.
+    `bound` are the arguments that a constant or a column fixes; `fresh` the arguments that give new columns;
+    `equal` pairs of new arguments that must agree because a variable is repeated.
     """
 
     left: tuple[str, ...]
@@ -128,7 +130,9 @@ def matches(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Iterator[t
 def _veils(
     lookup: Lookup, ids: Columns, order: Order, hidden: tuple[Run, ...]
 ) -> Iterator[tuple[Words, Columns, Columns]]:
-    """The hidden facts in the same order, and those that each row can match; left out where there are none."""
+    """The hidden facts in the same order, and those that each row can match; left out where there are
+    none.
+    """
     keys = lookup.keys(ids, order)
     for run in hidden:
         veil = run.order_exactly(order.permutation)
@@ -159,7 +163,9 @@ def exists(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Mask:
 
 
 def _numbers(layers: Sequence[Layer], lookup: Lookup, ids: Columns) -> Integers:
-    """How many facts match each row: those of the runs, less those that are hidden; no variable is repeated."""
+    """How many facts match each row: those of the runs, less those that are hidden; no variable is
+    repeated.
+    """
     counts = np.zeros(ids.shape[1], np.int64)
     for layer in layers:
         if len(layer.run):

@@ -1,6 +1,8 @@
-"""Several reads joined at once, variable by variable: the worst-case optimal join over the indexes of relations.
+"""Several reads joined at once, variable by variable: the worst-case optimal join over the indexes of
+relations.
 
-It serves bodies in which atoms close a cycle: any order of two-way joins may go through far more rows than result.
+It serves bodies in which atoms close a cycle: any order of two-way joins may go through far more rows than
+result.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from modulog.kernels import intersect, triangle_join
 from modulog.kernels.threads import current, stream
 from modulog.kernels.types import Columns, Integers
 
-SLOTS = 8  # words that the kernel can read; the same order of the same facts takes one slot, however many atoms read it
+SLOTS = 8
+"""Words that the kernel can read; the same order of the same facts takes one slot for all atoms that read it."""
 MOST_PIECES = 1 << 8
 """Pieces of a join, which need a bitmap each."""
 
@@ -43,7 +46,9 @@ LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Trie:
-    """An atom: sorted facts from low to high, whose places from `fixed` on hold the given variables, in the order of binding."""
+    """An atom: sorted facts from low to high, whose places from `fixed` on hold the given variables, in the
+    order of binding.
+    """
 
     order: Order
     variables: tuple[str, ...]
@@ -56,8 +61,9 @@ class Trie:
 def variable_order(reads: Sequence[p.Read], wanted: Sequence[str]) -> tuple[tuple[str, ...], int]:
     """An order in which to bind the variables, and how many of the first hold all that are wanted.
 
-    No variable comes before one that ties it to those bound so far: a product is the last thing to go through. Otherwise wanted ones come
-    first, then those held by most of the reads begun so far, then by most reads, then those with the fewest values.
+    No variable comes before one that ties it to those bound so far: a product is the last thing to go
+    through. Otherwise wanted ones come first, then those held by most of the reads begun so far, then by most
+    reads, then those with the fewest values.
     """
     values: dict[str, float] = {}
     for read in reads:
@@ -78,7 +84,9 @@ def variable_order(reads: Sequence[p.Read], wanted: Sequence[str]) -> tuple[tupl
 
 
 class MultiwayJoin:
-    """The matches of all reads, over the first `keep` of the variables; rows carry the number of matches if `counting`."""
+    """The matches of all reads, over the first `keep` of the variables; rows carry the number of matches if
+    `counting`.
+    """
 
     def __init__(
         self,
@@ -134,7 +142,9 @@ def _trie(read: p.Read, order: tuple[str, ...]) -> Trie:
 
 
 def _pieces(tries: Sequence[Trie], variable: str) -> Iterator[tuple[int, list[Trie]]]:
-    """The atoms cut at values of the first variable, so that the largest that has it has a piece's facts between two cuts; with their number."""
+    """The atoms cut at values of the first variable, so that the largest that has it has a piece's facts
+    between two cuts; with their number.
+    """
     largest = max(
         (trie for trie in tries if variable in trie.variables), key=lambda trie: trie.high - trie.low
     )
@@ -235,7 +245,9 @@ def _layout(
 
 
 def _rank(trie: Trie, j: int, variables: tuple[str, ...]) -> tuple[bool, int]:
-    """Which of a variable's lists comes first: the shortest leap; of the last variable, those that changed longest ago are intersected once."""
+    """Which of a variable's lists comes first: the shortest leap; of the last variable, those that changed
+    longest ago are intersected once.
+    """
     since = variables.index(trie.variables[j - 1]) if j else -1
     if trie.variables[j] == variables[-1]:
         return False, since

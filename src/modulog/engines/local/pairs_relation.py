@@ -23,7 +23,9 @@ PAIR_BYTES = 8
 
 
 class PairsRelation(ABC):
-    """A relation of represented pairs. Unless it is a closure, nothing can be added to it or taken from it."""
+    """A relation of represented pairs. Unless it is a closure, nothing can be added to it or taken
+    from it.
+    """
 
     arity = 2
     by_source = intersects = False
@@ -61,7 +63,9 @@ class PairsRelation(ABC):
         return PairsReader(self.pairs(version))
 
     def count(self, args: tuple[Argument, ...], version: Version) -> int:
-        """How many facts match the arguments; those that are not asked for are dropped before rows are made."""
+        """How many facts match the arguments; those that are not asked for are dropped before rows are
+        made.
+        """
         tallied = self.reader(version).tallied(Lookup((), args, ()))
         return sum(ids.shape[1] if weights is None else int(weights.sum()) for ids, weights in tallied)
 
@@ -109,7 +113,9 @@ class PairsRelation(ABC):
 
     @abstractmethod
     def derive(self, leaving: bool = False) -> int:
-        """delta := what follows from scheduled facts and is not there, or is there and leaves; returns its size."""
+        """delta := what follows from scheduled facts and is not there, or is there and leaves; returns its
+        size.
+        """
 
     @abstractmethod
     def merge(self) -> None:

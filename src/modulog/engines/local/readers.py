@@ -1,4 +1,6 @@
-"""How facts are looked up, whatever keeps them: by the layers of a listed relation, or by questions to a set of pairs."""
+"""How facts are looked up, whatever keeps them: by the layers of a listed relation, or by questions to a set
+of pairs.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,9 @@ class Reader(Protocol):
     def distinct(self, lookup: Lookup) -> Iterator[Columns]:
         """As `scan`, for one who does not mind how often a row comes.
 
-        Where a single argument is asked of what came to a union or went from it, there may be rows whose facts came to, or went from, a part alone: they
-        are rows of the version after, or before, and whoever looks for changes asks for what else holds anyway.
+        Where a single argument is asked of what came to a union or went from it, there may be rows whose
+        facts came to, or went from, a part alone: they are rows of the version after, or before, and whoever
+        looks for changes asks for what else holds anyway.
         """
 
     def matches(self, lookup: Lookup, ids: Columns) -> Iterator[tuple[Columns, Columns]]:
@@ -156,7 +159,9 @@ class PairsReader:
         return self.pairs.contains(np.stack([self._keys(lookup, ids, j) for j in (0, 1)]))
 
     def _extended(self, lookup: Lookup, ids: Columns) -> Iterator[tuple[Columns, Columns]]:
-        """One end is bound: the pairs of its different values, a piece at a time, with the rows that ask for them."""
+        """One end is bound: the pairs of its different values, a piece at a time, with the rows that ask for
+        them.
+        """
         column = lookup.bound[0]
         keys = self._keys(lookup, ids, column)
         order = np.argsort(keys, kind="stable").astype(np.int32)

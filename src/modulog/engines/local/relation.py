@@ -1,11 +1,11 @@
 """The plain relation: a set of facts, listed.
 
-The life of a fact: rules *schedule* it; `derive` moves what is new into `delta`; `merge` moves delta into `old`. Inside an update facts can
-also *leave* in rounds: then `derive` keeps what is there, and `merge` takes it away. How the facts lie is for `levels` and `versions` to
-say; here is what happens to them in a round.
+The life of a fact: rules *schedule* it; `derive` moves what is new into `delta`; `merge` moves delta into
+`old`. Inside an update facts can also *leave* in rounds: then `derive` keeps what is there, and `merge` takes
+it away. How the facts lie is for `levels` and `versions` to say; here is what happens to them in a round.
 
-A bitmap of what is there removes duplicates as they are made. It takes scheduled facts for facts to come, so inside an update it is
-used only from the second round of such a fixpoint on.
+A bitmap of what is there removes duplicates as they are made. It takes scheduled facts for facts to come, so
+inside an update it is used only from the second round of such a fixpoint on.
 """
 
 from __future__ import annotations
@@ -171,7 +171,9 @@ class PlainRelation:
             yield source, split_work.concatenate(parts), len(parts) == 1
 
     def _consolidate(self, leaving: bool | None) -> None:
-        """Make the waiting facts distinct; leave out those that are there, or those that are not if they are to leave."""
+        """Make the waiting facts distinct; leave out those that are there, or those that are not if they are
+        to leave.
+        """
         there, kept = self.layers("all"), list[tuple[ModuleId, Words]]()
         certain = self.vouched and not self.versions.gone and not self.versions.come
         earlier: list[Run] = []
@@ -191,13 +193,17 @@ class PlainRelation:
         self.pending = self.consolidated = sum(words.shape[1] for _, words in kept)
 
     def widen(self, bounds: Bounds) -> None:
-        """Promise that facts to be scheduled lie within the bounds, and decide whether a bitmap removes their duplicates."""
+        """Promise that facts to be scheduled lie within the bounds, and decide whether a bitmap removes their
+        duplicates.
+        """
         self._bound(bounds)
         self.choose_bitmap(again=True)
 
     @property
     def bounds_wanted(self) -> bool:
-        """Whether bounds must be promised before facts are scheduled: not in a round of an update that uses no bitmap."""
+        """Whether bounds must be promised before facts are scheduled: not in a round of an update that uses
+        no bitmap.
+        """
         return self.coming or not self.versions.updating
 
     def _bound_rows(self, ids: Columns) -> None:
@@ -210,7 +216,9 @@ class PlainRelation:
         self.bounds = bounds
 
     def choose_bitmap(self, again: bool = False) -> None:
-        """Use a bitmap if its size is in proportion to the facts; `again` also looks at one that is in use."""
+        """Use a bitmap if its size is in proportion to the facts; `again` also looks at one that is in
+        use.
+        """
         if self.bounds is None or self.arity not in (1, 2) or (self.seen is not None and not again):
             return
         if self.versions.updating and not self.coming:

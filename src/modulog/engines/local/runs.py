@@ -1,7 +1,8 @@
 """Runs of facts and the orders in which they are sorted.
 
-A run is an immutable set of facts. It keeps them packed in at least one *order*, a permutation of the arguments; more orders are
-built when a join asks for them, and live and die with the run. A run nobody has looked up is not even sorted.
+A run is an immutable set of facts. It keeps them packed in at least one *order*, a permutation of the
+arguments; more orders are built when a join asks for them, and live and die with the run. A run nobody has
+looked up is not even sorted.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ if hasattr(os, "register_at_fork"):
 
 @cache
 def places(numbers: tuple[int, ...]) -> Integers:
-    """Small tuples of numbers as the arrays that kernels take; each array is made once, and nobody changes it."""
+    """Small tuples of numbers as the arrays that kernels take; each array is made once, and nobody changes
+    it.
+    """
     return np.array(numbers, np.int64)
 
 
@@ -67,7 +70,9 @@ class Order:
         return int(self.words.shape[1])
 
     def table(self) -> tuple[Columns, int, int]:
-        """The table of bucket starts, at most one entry for four facts, or two for each fact while that is short; built at the first look-up."""
+        """The table of bucket starts, at most one entry for four facts, or two for each fact while that is
+        short; built at the first look-up.
+        """
         if self.starts is None:
             with Building.lock:
                 if self.starts is None:
@@ -251,7 +256,9 @@ class Run:
         return self._ranges
 
     def distinct(self) -> tuple[float, ...]:
-        """How many different values each argument has: counted up to a million facts, guessed from a part beyond."""
+        """How many different values each argument has: counted up to a million facts, guessed from a part
+        beyond.
+        """
         if self._distinct is None:
             n = len(self)
             if n == 1:
@@ -323,7 +330,8 @@ def concatenate(arity: int, runs: list[Run]) -> Run:
 
 
 def changed(run: Run, gone: Run | None, come: Run | None) -> Run:
-    """The run without the facts of one run, all of which it has, and with those of another, none of which it has.
+    """The run without the facts of one run, all of which it has, and with those of another, none of which it
+    has.
 
     Orders are changed, not sorted again: those of the run, and those of the facts that come if they are more.
     """

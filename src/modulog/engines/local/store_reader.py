@@ -1,6 +1,7 @@
 """Relations of the local engine that lie in a store until somebody asks for their facts.
 
-Sizes, and the least and greatest ids, are in the manifest. Files are sorted as runs are, and become runs without being sorted again.
+Sizes, and the least and greatest ids, are in the manifest. Files are sorted as runs are, and become runs
+without being sorted again.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ def read_relation(stored: StoredRelation, store: Store) -> list[Level]:
 
 
 def read_levels(arity: int, files: Sequence[FactsFile], store: Store) -> list[Level]:
-    """The facts of files, or a change, as levels: files that continue each other are one run, changes lie above what they change."""
+    """The facts of files, or a change, as levels: files that continue each other are one run, changes lie
+    above what they change.
+    """
     ends = list(accumulate((file.rows for file in files), initial=0))
     words = np.zeros(((arity + 1) // 2, ends[-1]), np.int64)
     with ThreadPoolExecutor() as threads:

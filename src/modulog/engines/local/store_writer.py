@@ -1,6 +1,8 @@
-"""Relations and terms of the local engine into a store: facts sorted as in a run, in files that several threads write.
+"""Relations and terms of the local engine into a store: facts sorted as in a run, in files that several
+threads write.
 
-Ids are written as differences, bit-packed: sorted facts then take two to three bytes each, and writing and reading are faster than without.
+Ids are written as differences, bit-packed: sorted facts then take two to three bytes each, and writing and
+reading are faster than without.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ def save(draft: Draft, dictionary: Dictionary, relations: Iterable[Kept]) -> Sto
         for number, (predicate, role, relation) in enumerate(relations):
             entry = StoredRelation(number, predicate, role, relation.size("all"), (), relation.scheme.kind)
             pending.append((entry, save_facts(draft, entry, body_of(relation), threads)))
-            # Relations are sorted while those before them are written, which may be copies: not too many are held.
+            # Relations are sorted while those before them are written, which may be copies: not too many are
+            # held.
             held += entry.rows if relation.listed else 0
             while held > HELD:
                 stored.append(_finished(*pending.popleft()))
@@ -103,7 +106,9 @@ def sorted_words(relation: PlainRelation) -> Words:
 
 
 def words_of(arity: int, layers: Sequence[Layer]) -> tuple[Words, int]:
-    """The facts of some layers, sorted by their arguments, and how many there are; a run that is sorted so is not copied."""
+    """The facts of some layers, sorted by their arguments, and how many there are; a run that is sorted so is
+    not copied.
+    """
     runs = [reduce(Run.without, layer.hidden, layer.run) for layer in layers]
     run = concatenate(arity, runs) if runs else Run.empty(arity)
     natural = tuple(range(arity))
@@ -170,7 +175,8 @@ def _write_terms(draft: Draft, path: str, dictionary: Dictionary, start: int, st
     return TermsFile(path, output.bytes, output.checksum, stop - start, start)
 
 
-# Changes of the local engine into a store: of each relation what went and what came, folded with earlier changes where these are small beside it.
+# Changes of the local engine into a store: of each relation what went and what came, folded with earlier
+# changes where these are small beside it.
 def save_changes(draft: Draft, store: Store, dictionary: Dictionary, changes: Sequence[Changed]) -> Stored:
     """Write new terms and what changed; answers all files of terms, and the entries of the relations."""
     known = store.manifest.terms

@@ -1,8 +1,9 @@
 """The facts of a plain relation in every version that a fixpoint or an update asks for.
 
-Between `begin` and `commit` nothing in `base` changes: what has gone (D) and what has come (A) lie beside it. Facts of D are in the base, facts
-of A are not, unless they are in D. A version is a list of layers over the same runs; none is ever copied to be read. Outside an update
-`before`, `after`, `kept` and `either` are the present state, `gone` and `come` empty.
+Between `begin` and `commit` nothing in `base` changes: what has gone (D) and what has come (A) lie beside it.
+Facts of D are in the base, facts of A are not, unless they are in D. A version is a list of layers over the
+same runs; none is ever copied to be read. Outside an update `before`, `after`, `kept` and `either` are the
+present state, `gone` and `come` empty.
 """
 
 from __future__ import annotations
