@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import signal
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy, deepcopy
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -591,3 +594,24 @@ def test_progress_is_told_every_round(paths: Reasoner) -> None:
     r.add("edge", [("a", "b"), ("b", "c"), ("c", "d")])
     r.materialise()
     assert told == [(1, 2, "path", 0, 3), (1, 2, "path", 1, 5), (1, 2, "path", 2, 6), (2, 2, "end", 0, 7)]
+
+
+def test_threads_that_change_one_reasoner() -> None:
+    """No change of any is lost, and what follows is right."""
+    r = Reasoner("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
+    r.add("edge", [(n, n + 1) for n in range(50)])
+
+    def chain(k: int) -> int:
+        links = [(1000 * k + n, 1000 * k + n + 1) for n in range(10)]
+        return sum(r.update(add={"edge": [link]}).added["edge"] for link in links)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(chain, range(1, 5))) == [10] * 4
+    assert (r.count("edge"), r.count("path")) == (90, 50 * 51 // 2 + 4 * 55)
+
+
+@pytest.mark.parametrize("copied", [copy, deepcopy, pickle.dumps])
+def test_a_reasoner_is_neither_copied_nor_pickled(copied: Callable[[Reasoner], object]) -> None:
+    """A copy had the facts, and updates of it left what follows as it was."""
+    with pytest.raises(TypeError, match=r"neither copied nor pickled: `save` it"):
+        copied(Reasoner("q(?x) :- p(?x) . p(1) ."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from modulog.engines.table import Table
 from modulog.errors import OptionError
@@ -18,6 +18,9 @@ from modulog.reasoner.loader import Loader
 from modulog.reasoner.queries import Answering
 from modulog.terms.python_values import IRI
 
+if TYPE_CHECKING:
+    from threading import RLock
+
 Tables = dict[Predicate, list[Table]]
 
 
@@ -25,6 +28,7 @@ class FactChanges(Answering):
     """The methods that take facts in and take them back."""
 
     _loader: Loader
+    _changing: RLock  # held by the thread that changes facts, or computes what follows
 
     @abstractmethod
     def _apply(self, minus: Tables, plus: Tables) -> Change:
@@ -55,7 +59,8 @@ class FactChanges(Answering):
                 "facts and columns are those of one predicate: `modulog.facts(…)` takes them, too"
             )
         is_one = isinstance(predicate, str | IRI) or facts is not None or predicate is None
-        self._add(one_predicate(predicate, facts, columns=columns) if is_one else FactBatch.of(predicate))
+        with self._changing:
+            self._add(one_predicate(predicate, facts, columns=columns) if is_one else FactBatch.of(predicate))
 
     def load(self, path: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> Sequence[Predicate]:
         """Add the facts of a file, a glob or a folder; returns the predicates that are filled.
@@ -74,7 +79,8 @@ class FactChanges(Answering):
         >>> r.rows("path")
         [('a', 'c')]
         """
-        return self._add(read(path, **options))
+        with self._changing:
+            return self._add(read(path, **options))
 
     def _add(self, batch: FactBatch) -> Sequence[Predicate]:
         """Let facts wait for the next materialisation; returns the predicates that they fill."""
@@ -118,7 +124,8 @@ class FactChanges(Answering):
         >>> change.added, change.deleted, sorted(r.rows("path"))
         ({'path': 2}, {'path': 2}, [('b', 'c'), ('b', 'd'), ('c', 'd')])
         """
-        return self._update(FactBatch.of(delete), FactBatch.of(add))
+        with self._changing:
+            return self._update(FactBatch.of(delete), FactBatch.of(add))
 
     def _update(self, delete: FactBatch, add: FactBatch) -> Change:
         loader = self._loader

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 from modulog.engines.backend import Backend
@@ -47,7 +48,8 @@ class Reasoner(FactChanges):
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
 
     What follows from the facts is computed by the first question, or by `materialise`, and kept until the
-    next change.
+    next change. Changes by several threads wait for each other; a question beside a change may see a part
+    of it.
     """
 
     def __init__(
@@ -134,6 +136,7 @@ class Reasoner(FactChanges):
     ) -> None:
         self.program, self._switches, self._backend = program, switches, backend
         self._plan = make_plan(program, switches, backend.engine.represents)
+        self._changing = RLock()
         self._facts = Facts(backend.engine, self._plan, backend)
         self._readings = Readings(program, self._facts, backend)
         self._loader = Loader(self._facts, backend, program, folder)
@@ -253,7 +256,8 @@ class Reasoner(FactChanges):
 
     def _stage_program(self) -> None:
         """The program's own facts and imports, once."""
-        self._loader.stage_program()
+        with self._changing:
+            self._loader.stage_program()
 
     def materialise(self) -> Statistics:
         """Compute every consequence, unless nothing has changed since the last time.
@@ -270,11 +274,15 @@ class Reasoner(FactChanges):
         return self.materialise()
 
     def _ready(self) -> None:
-        if self._statistics is not None:
-            if self._loader.waiting:
+        with self._changing:
+            if self._statistics is None:
+                self._begin_to_answer()
+            elif self._loader.waiting:
                 self._apply({}, self._loader.waiting.tables())
                 self._loader.taken()
-            return
+
+    def _begin_to_answer(self) -> None:
+        """Compute every consequence for the first time."""
         self._stage_program()
         notice(self.program, self._loader.known.supplied)
         self._facts.identify_constants()
@@ -376,6 +384,10 @@ class Reasoner(FactChanges):
             """Say what methods of earlier versions are called now."""
             instead = f": {GONE[name]}" if name in GONE else ""
             raise AttributeError(f"a Reasoner has no `{name}`{instead}", name=name, obj=self)
+
+    def __reduce__(self) -> Never:
+        """Refuse to be copied or pickled: what is kept knows its parts by their identity."""
+        raise TypeError("a reasoner is neither copied nor pickled: `save` it, and `Reasoner.open` the store")
 
     # ---- The end
 

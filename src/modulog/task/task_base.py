@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeVar
 
 from modulog.engines.options import SparkOptions
@@ -53,6 +54,7 @@ class TaskBase(Reasoner):
         spark: SparkOptions | None,
     ) -> None:
         self.program, self._folder, self._switches = program, folder, switches
+        self._changing = RLock()
         self._place, self._workers, self._spark = place, workers, spark
         self._observe = progress or silent
         self._caller = Caller(place)
