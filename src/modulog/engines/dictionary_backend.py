@@ -105,8 +105,6 @@ class DictionaryBackend(ABC):
     """Terms in and terms out of an engine whose ids are those of a dictionary in memory."""
 
     frames: Frames | None = None
-    storage: Storage | None = None
-    freezer: Freezer | None = None
     table_freezer: TableFreezer | None = None
 
     def __init__(self) -> None:
@@ -118,6 +116,14 @@ class DictionaryBackend(ABC):
         self.dictionary = dictionary
         self.vocabulary = Vocabulary(dictionary)
         self.engine = self.make_engine(self.vocabulary)
+
+    @property
+    def storage(self) -> Storage | None:
+        return None
+
+    @property
+    def freezer(self) -> Freezer | None:
+        return None
 
     @abstractmethod
     def make_engine(self, values: Values) -> Engine:

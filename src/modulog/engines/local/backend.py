@@ -29,10 +29,19 @@ class LocalBackend(DictionaryBackend):
         if not isinstance(workers, Threads):
             workers = Threads(usable_cores() if workers is None else workers)
         self.threads = workers
-        self.storage = self.freezer = self
         self._store: Store | None = None
         self._freezer: Freezer | None = None
         super().__init__()
+
+    @property
+    def storage(
+        self,
+    ) -> LocalBackend:  # not an attribute: a cycle would keep facts and locks of a forgotten reasoner
+        return self
+
+    @property
+    def freezer(self) -> LocalBackend:
+        return self
 
     def make_engine(self, values: Values) -> LocalEngine:
         return LocalEngine(values, self.threads)
