@@ -199,10 +199,10 @@ class OptionError(ModulogError, TypeError, ValueError):
 
     >>> from modulog import Reasoner
     >>> try:
-    ...     Reasoner("p(1) .", stroage="plain")
+    ...     Reasoner("p(1) .", wrokers=2)
     ... except OptionError as error:
     ...     print(str(error).splitlines()[0])
-    unknown option `stroage`; did you mean `storage`?
+    unknown option `wrokers`; did you mean `workers`?
     """
 
 
@@ -237,9 +237,10 @@ class NotSupported(EngineError):
 class LimitReached(ModulogError):
     """Recursive rules that create values exceeded their limits; no derived facts are kept.
 
-    >>> from modulog import Reasoner
+    >>> from modulog import Reasoner, Switches
+    >>> few = Switches(value_rounds=50)
     >>> try:
-    ...     Reasoner("n(?y) :- n(?x), ?y = ?x + 1 . n(0) .", value_rounds=50).materialise()
+    ...     Reasoner("n(?y) :- n(?x), ?y = ?x + 1 . n(0) .", switches=few).materialise()
     ... except LimitReached as error:
     ...     print(str(error).splitlines()[0])
     <program>:1:1: this rule creates values from its own results, and after 51 rounds with 52 facts there is no end in sight
