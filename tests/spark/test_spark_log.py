@@ -76,7 +76,8 @@ def test_the_command_line_shows_our_message_alone(tmp_path: Path) -> None:
     assert fine == "0\n" and re.search(r"^2 facts \(1 explicit\)", done.stdout, re.MULTILINE)
     (log,) = good.glob("store/runs/*.spark.log")  # one Java process has one log
     # One task has read the line, so the mistake is not one of Spark's, and its log has nothing of it.
-    assert wrong == f"error: {bad}/facts.jsonl:2: {HAS_NO_COLON}\n2\n"
+    (report,) = bad.glob("store/runs/*.html")
+    assert wrong == f"error: {bad}/facts.jsonl:2: {HAS_NO_COLON}\nreport {report}\n2\n"
     assert "WARN" in log.read_text()
 
 
