@@ -202,3 +202,18 @@ def test_files_that_are_named_exist(document: Path) -> None:
     roots = [ROOT, ROOT / "src" / "modulog", ROOT / "tests", document.parent]
     outputs = ("build/", "output/", "store/", "runs/", "out/")
     assert [p for p in named if not p.startswith(outputs) and not any((r / p).exists() for r in roots)] == []
+
+
+DECISIONS = re.findall(
+    r"^\|[^|]+\| `(\S+\.py)`: `(\w+)` \|$", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE
+)
+
+
+@pytest.mark.parametrize(("file", "name"), DECISIONS)
+def test_decisions_are_taken_where_the_document_says(file: str, name: str) -> None:
+    text = (ROOT / "src/modulog" / file).read_text()
+    assert re.search(rf"^ *(?:def|class) {name}\b|^{name}\b.* = ", text, re.MULTILINE)
+
+
+def test_the_document_lists_decisions() -> None:
+    assert len(DECISIONS) > 10
