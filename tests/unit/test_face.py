@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars
 import pyarrow as pa
 import pytest
 
-from modulog import Pipeline, Reasoner, Sink, Source, Switches, facts, parse_program, read
-from modulog.errors import NotSupported, QueryError
+from modulog import Pipeline, Predicate, Reasoner, Sink, Source, Switches, facts, parse_program, read
+from modulog.errors import DataError, NotSupported, QueryError
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . any() :- path(_, _) ."
 
@@ -29,6 +30,7 @@ def test_the_facts_of_a_predicate_as_tables_and_frames(paths: Reasoner) -> None:
     assert sorted(zip(*table.to_pydict().values(), strict=True)) == [("a", "b"), ("b", "c")]
     assert paths.table("path").column_names == ["c0", "c1"]
     assert paths.table("path", limit=1).num_rows == 1
+    assert paths.table("edge", columns=(name for name in names)).column_names == names  # type: ignore[arg-type]
     assert [b.schema.names for b in paths.batches("edge", columns=names)] == [names]
     assert paths.to_pandas("edge", columns=names).equals(table.to_pandas())
     frame = paths.to_polars("edge", columns=names)
@@ -38,7 +40,7 @@ def test_the_facts_of_a_predicate_as_tables_and_frames(paths: Reasoner) -> None:
         paths.to_spark("edge", columns=names)
 
 
-@pytest.mark.parametrize("columns", [["a"], ["a", "b", "c"], ["a", "a"], "ab"])
+@pytest.mark.parametrize("columns", [["a"], ["a", "b", "c"], ["a", "a"], "ab", [1, 2], 3])
 def test_columns_need_a_name_each(paths: Reasoner, columns: Any) -> None:
     with pytest.raises(QueryError, match="the columns of edge/2 need 2 different names"):
         paths.table("edge", columns=columns)
@@ -51,6 +53,53 @@ def test_facts_of_several_predicates_are_added_at_once(paths: Reasoner, tmp_path
     paths.add({"n": [(2,)]})
     assert (paths.count("edge"), sorted(paths.rows("n"))) == (4, [(1,), (2,)])
     assert paths.materialize() is paths.materialise()
+
+
+def test_a_predicate_is_taken_where_its_name_is(paths: Reasoner, tmp_path: Path) -> None:
+    copy, edge, wide = Reasoner(RULES), Predicate("edge", 2), Predicate("edge", 3)
+    for predicate in paths.predicates():
+        if predicate.arity:
+            copy.add(predicate, paths.table(predicate))
+    assert sorted(copy.rows("path")) == sorted(paths.rows("path"))
+    assert copy.update(delete={edge: [("a", "b")]}, add=facts(edge, [("x", "y")])).deleted["edge"] == 1
+    (tmp_path / "links.csv").write_text("l,m,n\n")
+    copy.load(tmp_path / "links.csv", predicate=edge, columns=[0, 1])
+    assert copy.discard(edge) == [str(tmp_path / "links.csv")]
+    copy.load(tmp_path / "links.csv", mapping={edge: [0, 2]})
+    assert copy.contains(edge, ("l", "n"))
+    with pytest.raises(DataError, match=r"facts of edge: .*2 .* 3 arguments"):
+        Reasoner("").add(wide, [(1, 2)])
+    with pytest.raises(DataError, match="edge has 2 arguments, but the rows have 3"):
+        copy.add(wide, [(1, 2, 3)])
+    with pytest.raises(QueryError, match="edge has 2 arguments, not 3"):
+        copy.discard(wide)
+    with pytest.raises(DataError, match="3 columns where 2 arguments"):
+        Reasoner("").load(tmp_path / "links.csv", predicate=edge)
+
+
+@pytest.mark.parametrize("rows", [iter, lambda rows: (row for row in rows)])
+def test_a_generator_is_read_once(paths: Reasoner, rows: Any) -> None:
+    batch = facts("edge", rows([("c", "d")]))
+    paths.add(batch)
+    with pytest.raises(DataError, match="facts of edge: an iterator gives its rows only once"):
+        paths.update(delete=batch)
+    assert paths.count("edge") == 3
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.ma.masked_array([[1, 2], [3, 4]], [[0, 0], [0, 1]]),
+        np.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], [[0, 0], [0, 1]]),
+        [(1, 2), (3, np.ma.masked)],
+    ],
+)
+def test_masked_values_are_no_facts(data: Any) -> None:
+    r = Reasoner("")
+    with pytest.raises(DataError, match="facts of p: column 1, row 2: a masked value"):
+        r.add("p", data)
+    r.add("p", np.ma.masked_array([[1, 2], [3, 4]]))
+    assert sorted(r.rows("p")) == [(1, 2), (3, 4)]
 
 
 def test_a_batch_is_added_as_a_whole_or_not_at_all(paths: Reasoner, tmp_path: Path) -> None:

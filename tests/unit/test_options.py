@@ -86,6 +86,22 @@ def pipeline(**options: Any) -> Pipeline:
             lambda: Reasoner("").add(facts("p", [(1,)]), [(2,)]),
             "facts and columns are those of one predicate",
         ),
+        (lambda: Reasoner("").save("s", notes={}), "`notes` is no option any more: a `Pipeline`"),
+        (lambda: Reasoner("").save("s", foo=1), "unknown option `foo`; `save` has none"),
+        (
+            lambda: Reasoner("p(1) .", progress=3),
+            "`progress` is a function that is called once a round, not 3",
+        ),
+        (lambda: Reasoner.open("s", progress=3), "`progress` is a function"),
+        (lambda: Reasoner("").load(b"p.csv"), "a path is a `str` or a `Path`, not b'p.csv'"),
+        (lambda: Reasoner("").load(None), "a path is a `str` or a `Path`, not None"),
+        (lambda: read("p.csv", header="yes"), "`header` is True or False, not 'yes'"),
+        (lambda: read("p.csv", strings=1), "`strings` is True or False, not 1"),
+        (lambda: read("p.csv", columns="ab"), "`columns` is a list of names or positions: columns=['ab']"),
+        (lambda: read("p.csv", columns=[None]), "a column is a name or a position from 0, not None"),
+        (lambda: read("p.csv", mapping={"p": "ab"}), "`columns` is a list of names or positions"),
+        (lambda: facts("p", [(1,)], columns=0), "`columns` is a list of names or positions: columns=[0]"),
+        (lambda: Reasoner("").add("p", [(1,)], columns=[True]), "a column is a name or a position"),
         (lambda: read("p.csv", mapping=[1]), "`mapping` has columns by predicate"),
         (lambda: read("p.csv", predicate="p", mapping={"q": [0]}), "`mapping` names predicates and their"),
         (lambda: read("p.csv", columns=[0], mapping={"q": [0]}), "`mapping` names predicates and their"),
@@ -150,14 +166,28 @@ NAMED: list[Callable[[Any], object]] = [
     Reasoner("p(1) .").discard,
     lambda name: Reasoner("").add(name, [(1,)]),
     lambda name: Reasoner("").update(add={name: [(1,)]}),
+    lambda name: read("p.csv", mapping={name: [0]}),
 ]
 
 
 @pytest.mark.parametrize("work", NAMED)
-@pytest.mark.parametrize("name", [None, 3, b"p"])
+@pytest.mark.parametrize("name", [None, 3, b"p", ""])
 def test_what_is_no_name_of_a_predicate(work: Callable[[Any], object], name: Any) -> None:
     with pytest.raises(QueryError, match="a predicate has a name or an IRI"):
         work(name)
+
+
+def test_what_is_wrong_is_told_before_a_file_is_read() -> None:
+    with pytest.raises(QueryError, match="a predicate has a name or an IRI, not ''"):
+        read("p.csv", predicate="")
+    with pytest.raises(DataError, match='there is no format "xls"'):
+        read("p.csv", format="xls")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("query", [None, b"p(?x)", 3])
+def test_a_query_is_a_text(query: Any) -> None:
+    with pytest.raises(QueryError, match=r"a query is a text, such as `path\(\?x, \?y\)`, not"):
+        Reasoner("p(1) .").query(query)
 
 
 def test_what_is_not_a_list_and_no_number_of_rows() -> None:

@@ -64,6 +64,7 @@ _WORKERS = "`workers=1` lets one task do all the work, `workers=2` or more all e
 GONE = {
     "local_limit": _WORKERS,
     "update_limit": _WORKERS,
+    "notes": "a `Pipeline` keeps notes beside its store",
     "checkpoints": "a `Pipeline` keeps what a run has computed so far",
     "switches": "a store keeps the switches that it was saved with",
 }
@@ -99,5 +100,7 @@ def refuse(
             f"did you mean `{spelt[near[0]].format(repr(value))}`?"
             if near
             else f"options are {', '.join(taken)}"
+            if taken
+            else f"`{function.__name__}` has none"
         )
         raise OptionError(f"unknown option `{name}`; {hint}")

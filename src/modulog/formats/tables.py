@@ -122,6 +122,11 @@ def _encode_held(dictionary: Dictionary, column: Any, row: int) -> Ids:
 
     What pandas calls missing is an error; NaN in an array of NumPy is a number.
     """
+    if isinstance(column, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(column)
+        if masked.any():
+            raise DataError(f"row {row + int(np.argmax(masked))}: a masked value")
+        column = column.data
     series = not isinstance(column, np.ndarray)
     if not series and column.dtype.kind == "i":
         return encode_integers(dictionary, column)

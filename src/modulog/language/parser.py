@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modulog.errors import DataError, ParseError, Position
+from modulog.errors import DataError, ParseError, Position, QueryError
 from modulog.formats.format import EXTENSIONS
 from modulog.language.model import Literal, Program
 
@@ -106,6 +106,8 @@ def parse_query(
     >>> len(parse_query("path(b, ?y), ~edge(b, ?y)"))
     2
     """
+    if not isinstance(text, str):
+        raise QueryError(f"a query is a text, such as `path(?x, ?y)`, not {text!r}")
     body: tuple[Literal, ...] = _parse(text, source, "query", prefixes, base)
     from modulog.language.other_languages import modulo_at_the_end
 

@@ -227,4 +227,4 @@ def _described(work: Work, part: FactFiles | FactData) -> Description:
         return GivenFiles(part.path, part.options)
     program = work.checked.program
     name = full_name(predicate_name(part.predicate), program.prefixes, program.base)
-    return GivenFacts(name, part.data, part.columns)
+    return GivenFacts(name, part.values(), part.columns)

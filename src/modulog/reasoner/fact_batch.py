@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import os
 import reprlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, Never, TypedDict
 
 from modulog.engines.options import refuse
 from modulog.errors import DataError, OptionError, QueryError
 from modulog.formats.fact_file import BAD, Bad, Columns
-from modulog.formats.format import ReadFormat
+from modulog.formats.format import EXTENSIONS, ReadFormat, unknown_format
+from modulog.language.model import Predicate
+from modulog.maintenance.change import Name
 from modulog.terms.python_values import IRI
 
 
 class ReadOptions(TypedDict, total=False):
     """The options of `modulog.read` and `Reasoner.load`."""
 
-    predicate: str | IRI | None
+    predicate: Name | None
     header: bool
     strings: bool
     columns: Columns | None
-    mapping: Mapping[str, Columns] | None
+    mapping: Mapping[Any, Columns] | None
     bad: Bad
     format: ReadFormat | None
 
@@ -43,9 +46,18 @@ class FactFiles:
 class FactData:
     """Facts of one predicate in memory: tuples, a frame, an Arrow table, …"""
 
-    predicate: str | IRI
-    data: object
+    predicate: Name
+    data: object = field(repr=False)
     columns: Columns | None = None
+    _uses: list[None] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def values(self) -> object:
+        """The data; an error if it is a generator, or another iterator, that was read before."""
+        if isinstance(self.data, Iterator):
+            if self._uses:
+                raise DataError(f"{self}: an iterator gives its rows only once; put them into a list")
+            self._uses.append(None)
+        return self.data
 
     def __str__(self) -> str:
         return f"facts of {predicate_name(self.predicate)}"
@@ -55,7 +67,8 @@ class FactData:
 class FactBatch:
     """Facts that `Reasoner.add` and `Reasoner.update` take: what `modulog.read` and `modulog.facts` return.
 
-    Batches are joined by `+`. Files are read when a reasoner takes the batch, as often as one takes it.
+    Batches are joined by `+`. Files are read when a reasoner takes the batch, as often as one takes it; the rows
+    of a generator can be taken once.
 
     >>> import modulog
     >>> batch = modulog.facts("edge", [("a", "b")]) + modulog.facts("edge", [("b", "c")])
@@ -96,11 +109,11 @@ FactsLike = FactBatch | Mapping[Any, object]
 def read(
     path: str | os.PathLike[str],
     *,
-    predicate: str | IRI | None = None,
+    predicate: Name | None = None,
     header: bool = False,
     strings: bool = False,
     columns: Columns | None = None,
-    mapping: Mapping[str, Columns] | None = None,
+    mapping: Mapping[Any, Columns] | None = None,
     bad: Bad = "fail",
     format: ReadFormat | None = None,
     **unknown: Never,
@@ -142,12 +155,23 @@ def read(
         )
     if mapping and (predicate is not None or columns is not None):
         raise OptionError("`mapping` names predicates and their columns: leave out `predicate` and `columns`")
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise OptionError(f"a path is a `str` or a `Path`, not {reprlib.repr(path)}")
+    for name, value in (("header", header), ("strings", strings)):
+        if not isinstance(value, bool):
+            raise OptionError(f"`{name}` is True or False, not {reprlib.repr(value)}")
+    if format is not None and format not in EXTENSIONS.values():
+        raise DataError(unknown_format(format, EXTENSIONS.values()))
+    for named in mapping or ([] if predicate is None else [predicate]):
+        predicate_name(named)
+    columns = checked_columns(columns)
+    mapping = mapping and {named: checked_columns(chosen) or () for named, chosen in mapping.items()}
     options: ReadOptions = {"predicate": predicate, "header": header, "strings": strings, "columns": columns}
     options |= {"mapping": mapping, "bad": bad, "format": format}
     return FactBatch([FactFiles(os.fspath(path), options)])
 
 
-def facts(predicate: str | IRI, data: object, *, columns: Columns | None = None) -> FactBatch:
+def facts(predicate: Name, data: object, *, columns: Columns | None = None) -> FactBatch:
     """Facts of one predicate from data in memory, as `Reasoner.add` takes it, to be joined with others.
 
     >>> import modulog
@@ -160,7 +184,20 @@ def facts(predicate: str | IRI, data: object, *, columns: Columns | None = None)
         raise DataError(
             f'facts of {name}: a batch says which predicates it fills: read(…, predicate="{name}")'
         )
-    return FactBatch([FactData(predicate, data, columns)])
+    return FactBatch([FactData(predicate, data, checked_columns(columns))])
+
+
+def checked_columns(columns: Iterable[int | str] | None) -> Columns | None:
+    """The columns of a wide table that a user asks for; an error unless they are names and positions."""
+    if columns is None:
+        return None
+    if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
+        raise OptionError(f"`columns` is a list of names or positions: columns=[{columns!r}]")
+    found = list(columns)
+    for column in found:
+        if isinstance(column, bool) or not isinstance(column, str | Integral):
+            raise OptionError(f"a column is a name or a position from 0, not {reprlib.repr(column)}")
+    return [column if isinstance(column, str) else int(column) for column in found]
 
 
 @contextmanager
@@ -172,10 +209,17 @@ def naming(predicate: str) -> Iterator[None]:
         raise DataError(f"facts of {predicate}: {str(error).removeprefix('facts: ')}") from error
 
 
-def predicate_name(name: str | IRI) -> str:
+def predicate_name(name: Name) -> str:
     """The name of a predicate as programs write it: an IRI is in angle brackets."""
-    if isinstance(name, str):
+    if isinstance(name, Predicate):
+        return name.name
+    if isinstance(name, str) and name.strip():
         return name
     if isinstance(name, IRI):
         return f"<{name.value}>"
     raise QueryError(f"a predicate has a name or an IRI, not {reprlib.repr(name)}")
+
+
+def said_arity(name: Name | None) -> int | None:
+    """The arity of a `Predicate`; a name or an IRI does not say it."""
+    return name.arity if isinstance(name, Predicate) else None

@@ -11,7 +11,7 @@ from modulog.engines.table import Table
 from modulog.errors import OptionError
 from modulog.formats.fact_file import Columns
 from modulog.language.model import Predicate
-from modulog.maintenance.change import Change
+from modulog.maintenance.change import Change, Name
 from modulog.reasoner.fact_batch import FactBatch, FactsLike, ReadOptions, read
 from modulog.reasoner.fact_batch import facts as one_predicate
 from modulog.reasoner.loader import Loader
@@ -38,7 +38,7 @@ class FactChanges(Answering):
     def add(self, predicate: FactsLike) -> None: ...
 
     @overload
-    def add(self, predicate: str | IRI, facts: object, *, columns: Columns | None = None) -> None: ...
+    def add(self, predicate: Name, facts: object, *, columns: Columns | None = None) -> None: ...
 
     def add(self, predicate: Any, facts: object = None, *, columns: Columns | None = None) -> None:
         """Add explicit facts: those of a predicate, of a mapping of predicates, or of a batch.
@@ -58,7 +58,7 @@ class FactChanges(Answering):
             raise OptionError(
                 "facts and columns are those of one predicate: `modulog.facts(…)` takes them, too"
             )
-        is_one = isinstance(predicate, str | IRI) or facts is not None or predicate is None
+        is_one = isinstance(predicate, str | IRI | Predicate) or facts is not None or predicate is None
         with self._changing:
             self._add(one_predicate(predicate, facts, columns=columns) if is_one else FactBatch.of(predicate))
 
@@ -86,7 +86,7 @@ class FactChanges(Answering):
         """Let facts wait for the next materialisation; returns the predicates that they fill."""
         return self._loader.add(batch)
 
-    def discard(self, predicate: str | IRI) -> list[str]:
+    def discard(self, predicate: Name) -> list[str]:
         """Take back what was added or loaded for a predicate and is in no materialisation yet.
 
         It returns what that was; if nothing waits, nothing. An error about facts comes again with every

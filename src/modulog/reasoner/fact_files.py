@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,9 @@ from modulog.formats.format import DIRECTIVES, TRIPLES, unknown_format
 from modulog.language.model import Directive, Predicate, Program
 from modulog.language.term_parser import full_name
 from modulog.language.triples import TRIPLE, VIEWS_BY_NAME, TripleViews
-from modulog.reasoner.fact_batch import FactFiles, predicate_name
+from modulog.maintenance.change import Name
+from modulog.reasoner.fact_batch import FactFiles, predicate_name, said_arity
 from modulog.reasoner.known_predicates import KnownPredicates
-from modulog.terms.python_values import IRI
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class FileReader:
         wanted = TripleViews.of(program).present | (program.predicates() & {Predicate("quad", 4)})
         self._views = {name for name, view in VIEWS_BY_NAME.items() if view in wanted}
 
-    def named(self, name: str | IRI) -> str:
+    def named(self, name: Name) -> str:
         """The full name of a predicate; a prefix is one of the program."""
         return full_name(predicate_name(name), *self._scope)
 
@@ -90,9 +90,11 @@ class FileReader:
                     f"{_shown(paths)}: triples have three arguments, but {given} has {due}; "
                     "without a predicate the file fills those of its triples"
                 )
-            wanted: Mapping[str, Columns | None] = mapping or {given: options["columns"]}
-            for name, chosen in ((self.named(name), chosen) for name, chosen in wanted.items()):
-                arity = known.expected(name) if said is None else said
+            wanted: dict[Name, Columns | None] = {options["predicate"] or given: options["columns"]}
+            wanted = {**mapping} if mapping else wanted
+            for meant, chosen in wanted.items():
+                name, arity = self.named(meant), said if said_arity(meant) is None else said_arity(meant)
+                arity = known.expected(name) if arity is None else arity
                 before = len(aside.pieces)
                 tables = self._backend.read_files(
                     paths,

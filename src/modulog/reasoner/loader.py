@@ -21,12 +21,12 @@ from modulog.language.printer import print_predicate
 from modulog.language.program_warnings import near_names
 from modulog.language.triples import TRIPLE, VIEWS_BY_NAME, TripleViews, is_rdf
 from modulog.language.triples import VIEWS as ALL_TRIPLES
-from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles, naming
+from modulog.maintenance.change import Name
+from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles, naming, said_arity
 from modulog.reasoner.fact_files import Arrival, FileReader, Graph
 from modulog.reasoner.known_predicates import KnownPredicates
 from modulog.reasoner.pending_facts import Source, Waiting, together
 from modulog.reasoner.predicate_names import choose
-from modulog.terms.python_values import IRI
 from modulog.wording import plural
 
 _PREFIXED = re.compile(r"([\w.-]*:)[\w.-]+")
@@ -76,7 +76,7 @@ class Loader:
         self._lasting.know(predicates)
         self.known.know(predicates)
 
-    def supply(self, names: Iterable[str | IRI]) -> None:
+    def supply(self, names: Iterable[Name]) -> None:
         """Note names that get facts; triples may be facts of whatever the program names by an IRI."""
         found = set(map(self.named, names))
         if any(view.name in found for view in ALL_TRIPLES):
@@ -163,9 +163,10 @@ class Loader:
     def _data(self, part: FactData) -> Arrival:
         """Facts from values in memory."""
         name = self.named(part.predicate)
-        arity, source = self.known.expected(name), f"facts of {name}"
+        source, arity = f"facts of {name}", said_arity(part.predicate)
+        arity = self.known.expected(name) if arity is None else arity
         with naming(name):
-            tables = list(self.backend.read_data(part.data, arity, part.columns))
+            tables = list(self.backend.read_data(part.values(), arity, part.columns))
         self._frames.update((mark, source) for mark in map(self.backend.mark, tables) if mark is not None)
         return Arrival(name, tables, source, arity)
 
@@ -265,12 +266,14 @@ class Loader:
         self.waiting.taken()
         self.staged, self._lasting = True, self.known.copy()
 
-    def discard(self, predicate: str | IRI) -> list[str]:
+    def discard(self, predicate: Name) -> list[str]:
         """Take back what waits for a predicate; returns where it came from."""
         name = self.named(predicate)
+        if said_arity(predicate) not in {None, *self.known.arities.get(name, ())}:
+            self._none_known(name, said_arity(predicate))
         gone = self.waiting.discard(name)
         if not gone and name not in {*self.known.arities, *VIEWS_BY_NAME}:
-            choose([Predicate(n, a) for n, arities in self.known.arities.items() for a in arities], name)
+            self._none_known(name)
         self.backend.aside.forget([piece for s in gone if s.name == name for piece in s.bad])
         self.filled.pop(name, None)
         for reading in self.readings:
@@ -280,6 +283,10 @@ class Loader:
         self.known.know(self.waiting.predicates())
         self.supply(source.name for source in self.waiting.sources)
         return [source.shown for source in gone]
+
+    def _none_known(self, name: str, arity: int | None = None) -> None:
+        """Raise the error about a predicate that does not exist."""
+        choose([Predicate(n, a) for n, arities in self.known.arities.items() for a in arities], name, arity)
 
     @contextmanager
     def telling(self) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -309,10 +309,11 @@ def checked_columns(predicate: Predicate, columns: Sequence[str] | None) -> tupl
     """The names for the columns of a predicate; a QueryError if these are not one different name each."""
     if columns is None:
         return columns_of(predicate)
-    if isinstance(columns, str) or len(columns) != predicate.arity or len(set(columns)) != len(columns):
+    found = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else []
+    if {*map(type, found)} - {str} or not len(set(found)) == len(found) == predicate.arity:
         names = plural(predicate.arity, "different name")
-        raise QueryError(f"the columns of {predicate} need {names}, not {columns!r}")
-    return tuple(columns)
+        raise QueryError(f"the columns of {predicate} need {names}, not {reprlib.repr(found or columns)}")
+    return tuple(found)
 
 
 def _checked_row(row: Sequence[object]) -> Sequence[object]:

@@ -84,6 +84,7 @@ class Reasoner(FactChanges):
         refuse(unknown, Reasoner.__init__, {**OF_SWITCHES, **OF_SPARK})
         if not isinstance(switches, Switches):
             raise OptionError(f"`switches` are `Switches(…)`, not {switches!r}")
+        _refuse_observer(progress)
         self._choose_kind(engine, workers, spark)
         found, folder = read_program(program)
         self._set_up(found, folder, switches, engine, workers, SparkOptions.of(spark), progress)
@@ -150,7 +151,7 @@ class Reasoner(FactChanges):
 
     # ---- The store
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
+    def save(self, folder: str | os.PathLike[str], **unknown: Never) -> None:
         """Write program, facts and consequences into a store: a new or empty folder, or an older store.
 
         Whatever happens meanwhile, the folder has the old state or the new one; who reads the old one can go
@@ -163,6 +164,7 @@ class Reasoner(FactChanges):
         ...     Reasoner.open(folder).rows("q")
         [('a',)]
         """
+        refuse(unknown, Reasoner.save)
         self._save(folder, None)
 
     def _save(self, folder: str | os.PathLike[str], notes: Mapping[str, Any] | None) -> None:
@@ -211,6 +213,7 @@ class Reasoner(FactChanges):
         {'p': 1, 'q': 1}
         """
         refuse(unknown, Reasoner.open, OF_SPARK)
+        _refuse_observer(progress)
         made = object.__new__(cls)
         made._choose_kind(engine, workers, spark)
         found = None if program is None else read_program(program)[0]
@@ -400,6 +403,12 @@ class Reasoner(FactChanges):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _refuse_observer(progress: object) -> None:
+    """Raise an error unless this can be told of the progress."""
+    if progress is not None and not callable(progress):
+        raise OptionError(f"`progress` is a function that is called once a round, not {progress!r}")
 
 
 GONE = {

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from modulog.errors import DataError, ModulogError
 from modulog.formats import warn_user
+from modulog.formats.fact_file import Columns
 from modulog.formats.format import TRIPLES
 from modulog.formats.keyed_facts import Keyed
 from modulog.language.model import Predicate
 from modulog.language.triples import TRIPLE
+from modulog.maintenance.change import Name
 from modulog.reasoner import for_pipelines
-from modulog.reasoner.fact_batch import ReadOptions, facts, predicate_name, read
+from modulog.reasoner.fact_batch import ReadOptions, facts, predicate_name, read, said_arity
 from modulog.reasoner.for_pipelines import Given
 
 if TYPE_CHECKING:
@@ -214,12 +216,12 @@ class Fetching:
     def _table(self, path: str, options: ReadOptions) -> GivenTable:
         """The facts of a table, for each predicate that it fills."""
         frame = self._place.table(path)
-        name = options["predicate"] or path.split(":", 1)[1].split(".")[-1].strip("`")
+        name: Name = options["predicate"] or path.split(":", 1)[1].split(".")[-1].strip("`")
         mapping = options["mapping"]
-        wanted = {name: options["columns"]} if not mapping else {**mapping}
+        wanted: dict[Name, Columns | None] = {**mapping} if mapping else {name: options["columns"]}
         parts, aside = [], []
         for predicate, columns in wanted.items():
-            keyed, bad = self._place.frame(frame, columns, None, options["bad"])
+            keyed, bad = self._place.frame(frame, columns, said_arity(predicate), options["bad"])
             parts.append(GivenFacts(predicate_name(predicate), keyed))
             aside += [bad] if bad else []
         return GivenTable(path, tuple(parts), tuple(aside))

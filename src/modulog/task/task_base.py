@@ -21,9 +21,10 @@ from modulog.formats.keyed_facts import KeyedRows
 from modulog.language.model import Predicate, Program
 from modulog.language.term_parser import full_name
 from modulog.language.triples import VIEWS
+from modulog.maintenance.change import Name
 from modulog.planning.passes import Switches
 from modulog.planning.plan import Plan
-from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles, naming, predicate_name
+from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles, naming, predicate_name, said_arity
 from modulog.reasoner.for_pipelines import begin, open_store
 from modulog.reasoner.predicate_names import choose, chosen
 from modulog.reasoner.reasoner import Reasoner
@@ -213,7 +214,7 @@ class TaskInputs(TaskBase):
         seen now.
         """
         if isinstance(part, FactData):
-            return self._facts_of(part.predicate, part.data, part.columns)
+            return self._facts_of(part.predicate, part.values(), part.columns)
         for name, size in self._place.sizes(part.path, part.options["format"]).items():
             self._grow(name, size)
         return GivenFiles(part.path, part.options)
@@ -223,11 +224,13 @@ class TaskInputs(TaskBase):
         self._staged_facts.append((part, filled))
         return filled
 
-    def _facts_of(self, predicate: str | IRI, facts: object, columns: Columns | None) -> GivenFacts:
+    def _facts_of(self, predicate: Name, facts: object, columns: Columns | None) -> GivenFacts:
         """Facts as they travel: what is wrong with them is said now."""
         name = full_name(predicate_name(predicate), self.program.prefixes, self.program.base)
         known = self._arities.get(name, set())
-        arity = next(iter(known)) if len(known) == 1 and not name.startswith("<") else None
+        arity = said_arity(predicate)
+        if arity is None and len(known) == 1 and not name.startswith("<"):
+            arity = next(iter(known))
         self._given_names.add(name)
         if self._place.is_frame(facts):
             self._grow("frame", self._place.frame_size(facts))
@@ -244,14 +247,16 @@ class TaskInputs(TaskBase):
         self._grow("facts", rows.bytes)
         return GivenFacts(name, rows, None, arity)
 
-    def discard(self, predicate: str | IRI) -> list[str]:
+    def discard(self, predicate: Name) -> list[str]:
         """As `Reasoner.discard` says; what was loaded together is taken back together."""
         if self._executors is not None:
             return self._executors.discard(predicate)
         name = full_name(predicate_name(predicate), self.program.prefixes, self.program.base)
         gone = [part for part, _ in self._staged_facts if name in part.names(self._place)]
-        if not gone and name not in {*self._arities, *(view.name for view in VIEWS)}:
-            choose([Predicate(n, a) for n, arities in self._arities.items() for a in arities], name)
+        arity = said_arity(predicate)
+        is_other = arity not in {None, *self._arities.get(name, ())}
+        if is_other or (not gone and name not in {*self._arities, *(view.name for view in VIEWS)}):
+            choose([Predicate(n, a) for n, arities in self._arities.items() for a in arities], name, arity)
         self._staged_facts = [(part, filled) for part, filled in self._staged_facts if part not in gone]
         return [part.shown for part in gone]
 

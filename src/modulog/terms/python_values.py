@@ -225,6 +225,8 @@ def _numpy(value: Any) -> Constant | None:
             return Constant(Kind.TYPED, date, f"{XSD}date") if len(date) == 10 else None
         time = time.rstrip("0").rstrip(".") if "." in time else time
         return Constant(Kind.TYPED, f"{date}T{time}", f"{XSD}dateTime") if len(time) >= 8 else None
+    if type(value).__name__ == "MaskedConstant":
+        raise DataError("a masked value")
     item = value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else None
     return None if item is None or type(item).__module__ == "numpy" else _plain(item)
 
