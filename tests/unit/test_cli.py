@@ -97,6 +97,18 @@ def test_check_without_facts_warns_of_names_that_look_misspelt(
     assert result.out == "rules.rls: inputs: edge, paht\nrules.rls: 4 rules, 0 facts: 1 warning\n"
 
 
+def test_check_without_facts_compares_inputs_with_each_other(
+    modulog: Callable[..., Result], folder: Path
+) -> None:
+    rules = (
+        "@prefix : <http://e/> .\nq(?x) :- :parent(?x, ?y), :parnet(?y, _) .\nq(?x) :- day1(?x), day2(?x) ."
+    )
+    Path("rules.rls").write_text(rules, encoding="utf-8")
+    result = modulog("check", "rules.rls")
+    said = "rules.rls:2:27: warning: `:parnet` looks misspelt; did you mean `:parent`?"
+    assert (result.code, result.err.count("warning:")) == (0, 1) and result.err.startswith(said)
+
+
 def test_check_with_facts_warns_of_predicates_without_any(
     modulog: Callable[..., Result], folder: Path
 ) -> None:

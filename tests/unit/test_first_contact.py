@@ -58,7 +58,7 @@ ERRORS: list[tuple[Work, str]] = [
         "compressed by gzip, but its name does not end in .gz",
     ),
     (lambda r: r.load("half.csv.gz", predicate="edge", bad="set-aside"), "half.csv.gz: cannot be read"),
-    (lambda r: r.load("semicolons.csv", predicate="edge"), "if `;` separates its fields, import it as dsv"),
+    (lambda r: r.load("semicolons.csv", predicate="edge"), "if `;` separates its fields, load it with"),
     (lambda r: r.load("tabs.csv", predicate="edge"), "if tabs separate its fields, let its name end in .tsv"),
     (
         lambda r: r.load("edge.csv", columns=["from", "to"]),
@@ -124,6 +124,31 @@ def test_a_warning_says_what_is_likely_wrong(folder: Path, work: Work, message: 
         Path(name).unlink()
     [(category, said)] = told(work)
     assert category is DataWarning and said.startswith(message)
+
+
+def test_a_file_with_another_delimiter(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    r = reasoner()
+    r.load("semicolons.csv", predicate="edge", delimiter=";")
+    r.load("tabs.csv", predicate="tabs", delimiter="\t", bad="set-aside")
+    assert (r.count("edge"), r.count("tabs"), r.bad_records().num_rows) == (2, 2, 0)
+    for wrong in (";;", "", '"', "é", 3):
+        with pytest.raises(DataError, match="cannot separate fields"):
+            r.load("semicolons.csv", delimiter=wrong)  # type: ignore[arg-type]
+    with pytest.raises(SystemExit):
+        app.app(
+            [
+                "query",
+                "rules.rls",
+                "path(a, ?x)",
+                "--facts",
+                "edge=semicolons.csv",
+                "--delimiter",
+                ";",
+                "--format",
+                "csv",
+            ]
+        )
+    assert capsys.readouterr().out.split() == ["x", "b", "c"]
 
 
 def test_a_table_without_parts(folder: Path) -> None:

@@ -33,6 +33,7 @@ from modulog.cli.options import (
     Bad,
     ChangeFormat,
     DecomposeSwitch,
+    Delimiter,
     EngineSwitch,
     FactPaths,
     FileFormat,
@@ -103,6 +104,7 @@ def plan(
     facts: FactPaths = None,
     header: Header = False,
     strings: Strings = False,
+    delimiter: Delimiter = None,
     bad: Bad = "fail",
     maps: Maps = None,
     modules: ModulesSwitch = "auto",
@@ -115,7 +117,7 @@ def plan(
 
     This shows strata, modules and, with facts, the join orders and the decompositions that were last used.
     """
-    inputs = Inputs(facts or (), maps or (), header, strings, bad)
+    inputs = Inputs(facts or (), maps or (), header, strings, bad, delimiter)
     with _report_errors():
         switches = {"modules": modules, "storage": storage, "decompose": decompose}
         with open_reasoner(rules, inputs, engine, workers, switches, facts_later=not (facts or maps)) as (
@@ -149,6 +151,7 @@ def materialise(
     format: Annotated[FileFormat, typer.Option("--format", help="The format of the files.")] = "csv",
     header: Header = False,
     strings: Strings = False,
+    delimiter: Delimiter = None,
     bad: Bad = "fail",
     maps: Maps = None,
     modules: ModulesSwitch = "auto",
@@ -162,7 +165,7 @@ def materialise(
     There is one file for each predicate; if the program has @output or @export, for those predicates only. A
     store has everything.
     """
-    inputs = Inputs(facts or (), maps or (), header, strings, bad)
+    inputs = Inputs(facts or (), maps or (), header, strings, bad, delimiter)
     with _report_errors():
         if out is None and store is None:
             _fail(2, "error: say where the consequences go: --out DIR for files, --store DIR for a store")
@@ -223,6 +226,7 @@ def update(
     format: Annotated[ChangeFormat, typer.Option("--format", help="How to print the change.")] = "table",
     header: Header = False,
     strings: Strings = False,
+    delimiter: Delimiter = None,
     bad: Bad = "fail",
     engine: EngineSwitch = "auto",
     workers: WorkersSwitch = None,
@@ -232,7 +236,7 @@ def update(
     A fact that is both deleted and added is there afterwards. If anything goes wrong, the store stays as it
     was.
     """
-    plus, minus = (Inputs(paths or (), (), header, strings, bad) for paths in (add, delete))
+    plus, minus = (Inputs(paths or (), (), header, strings, bad, delimiter) for paths in (add, delete))
     with _report_errors():
         if not add and not delete:
             _fail(2, "error: say what changes: --add PATH..., --delete PATH... or both")
@@ -255,6 +259,7 @@ def query(
     ] = None,
     header: Header = False,
     strings: Strings = False,
+    delimiter: Delimiter = None,
     bad: Bad = "fail",
     maps: Maps = None,
     modules: ModulesSwitch = "auto",
@@ -264,7 +269,7 @@ def query(
     workers: WorkersSwitch = None,
 ) -> None:
     """Answer a query over rules and facts, or over a store."""
-    inputs = Inputs(facts or (), maps or (), header, strings, bad)
+    inputs = Inputs(facts or (), maps or (), header, strings, bad, delimiter)
     is_table = format == "table"
     limit = SHOWN if limit is None and is_table else limit
     with _report_errors():

@@ -27,6 +27,7 @@ class Inputs:
     header: bool
     strings: bool
     bad: Bad = "fail"
+    delimiter: str | None = None
 
     def load(self, reasoner: Reasoner, progress: Progress) -> None:
         """Load all facts into a reasoner."""
@@ -41,7 +42,8 @@ class Inputs:
 
     def _each(self, progress: Progress) -> Iterator[tuple[str, dict[str, Any]]]:
         """Every path, with the options of `Reasoner.load` for it."""
-        common = {"header": self.header, "strings": self.strings, "bad": self.bad}
+        common: dict[str, Any] = {"header": self.header, "strings": self.strings, "bad": self.bad}
+        common["delimiter"] = self.delimiter
         sources, wide = [named_path(f) for f in self.facts], mappings(self.maps)
         for name, path in sources:
             progress.doing = f"loading {path}"

@@ -56,6 +56,12 @@ FactPaths = Annotated[
 ]
 Header = Annotated[bool, typer.Option("--header", help="The first row of CSV files names the columns.")]
 Strings = Annotated[bool, typer.Option("--strings", help="Every field of CSV files is a string.")]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter", metavar="CHAR", help="What separates the fields of CSV files.", show_default=False
+    ),
+]
 Maps = Annotated[
     list[str] | None,
     typer.Option(

@@ -234,7 +234,9 @@ def _other_delimiter(source: _Source, row: Record) -> str:
         return ""
     name = next((f.name for f in FORMATS.values() if f.delimiter == found and f.extensions), None)
     how = (
-        f"let its name end in .{name}" if name else f"import it as dsv with `delimiter = {json.dumps(found)}`"
+        f"let its name end in .{name}"
+        if name
+        else f"load it with `delimiter={json.dumps(found)}`, or import it as dsv"
     )
     return f"; if {'tabs separate' if found == chr(9) else f'`{found}` separates'} its fields, {how}"
 

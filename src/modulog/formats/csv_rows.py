@@ -63,7 +63,12 @@ def check_delimiter(delimiter: str) -> None:
     Traceback (most recent call last):
     modulog.errors.DataError: ';;' cannot separate fields: it must be one ASCII character, and no quote
     """
-    if len(delimiter) != 1 or (not " " <= delimiter <= "~" and delimiter != "\t") or delimiter == '"':
+    if (
+        not isinstance(delimiter, str)
+        or len(delimiter) != 1
+        or (not " " <= delimiter <= "~" and delimiter != "\t")
+        or delimiter == '"'
+    ):
         raise DataError(f"{delimiter!r} cannot separate fields: it must be one ASCII character, and no quote")
 
 

@@ -172,12 +172,20 @@ def _without_facts(program: Program, known: Collection[str]) -> Iterator[Diagnos
 
 
 def _misspelt(program: Program) -> Iterator[Diagnostic]:
-    """Warnings about predicates without facts and rules whose names are near to those of others."""
-    near, prefixes = near_names(_made(program)), dict(program.prefixes).items()
-    for name, position in unmade(program).items():
+    """Warnings about predicates without facts and rules whose names are near to those of others.
+
+    Of two such predicates with near names, the one that occurs later is taken for the misspelt one.
+    """
+    inputs, prefixes = unmade(program), dict(program.prefixes).items()
+    near, near_input = near_names(_made(program)), near_names(inputs)
+    for name, position in inputs.items():
+        shown = print_predicate(name, prefixes)
         if meant := near(name):
-            shown, other = print_predicate(name, prefixes), print_predicate(meant, prefixes)
+            other = print_predicate(meant, prefixes)
             yield Diagnostic("misspelt", f"`{shown}` has no rules; did you mean `{other}`?", position)
+        elif (meant := near_input(name)) and by_position(inputs[meant]) < by_position(position):
+            other = print_predicate(meant, prefixes)
+            yield Diagnostic("misspelt", f"`{shown}` looks misspelt; did you mean `{other}`?", position)
 
 
 def _same_but_case(program: Program) -> Iterator[Diagnostic]:

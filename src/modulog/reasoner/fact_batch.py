@@ -12,6 +12,7 @@ from typing import Any, Never, TypedDict
 
 from modulog.engines.options import refuse
 from modulog.errors import DataError, OptionError, QueryError
+from modulog.formats.csv_rows import check_delimiter
 from modulog.formats.fact_file import BAD, Bad, Columns
 from modulog.formats.format import EXTENSIONS, ReadFormat, unknown_format
 from modulog.language.model import Predicate
@@ -29,6 +30,7 @@ class ReadOptions(TypedDict, total=False):
     mapping: Mapping[Any, Columns] | None
     bad: Bad
     format: ReadFormat | None
+    delimiter: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ def read(
     mapping: Mapping[Any, Columns] | None = None,
     bad: Bad = "fail",
     format: ReadFormat | None = None,
+    delimiter: str | None = None,
     **unknown: Never,
 ) -> FactBatch:
     """The facts of a file, a glob, or a folder with one file for each predicate.
@@ -133,6 +136,7 @@ def read(
         bad: "set-aside" leaves bad records out: a warning counts them, and `Reasoner.bad_records` has them.
         format: "csv", "tsv", "jsonl", "parquet", "nt", "ttl", …; unless it is given, the name of the file
         says it.
+        delimiter: What separates the fields of CSV files, such as ";", unless the format says it.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -162,12 +166,14 @@ def read(
             raise OptionError(f"`{name}` is True or False, not {reprlib.repr(value)}")
     if format is not None and format not in EXTENSIONS.values():
         raise DataError(unknown_format(format, EXTENSIONS.values()))
+    if delimiter is not None:
+        check_delimiter(delimiter)
     for named in mapping or ([] if predicate is None else [predicate]):
         predicate_name(named)
     columns = checked_columns(columns)
     mapping = mapping and {named: checked_columns(chosen) or () for named, chosen in mapping.items()}
     options: ReadOptions = {"predicate": predicate, "header": header, "strings": strings, "columns": columns}
-    options |= {"mapping": mapping, "bad": bad, "format": format}
+    options |= {"mapping": mapping, "bad": bad, "format": format, "delimiter": delimiter}
     return FactBatch([FactFiles(os.fspath(path), options)])
 
 

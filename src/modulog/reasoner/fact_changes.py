@@ -66,7 +66,7 @@ class FactChanges(Answering):
         """Add the facts of a file, a glob or a folder; returns the predicates that are filled.
 
         It is short for `add(modulog.read(path, …))`, and takes the same options: `predicate`, `header`,
-        `strings`, `columns`, `mapping`, `bad` and `format`.
+        `strings`, `columns`, `mapping`, `bad`, `format` and `delimiter`.
 
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory

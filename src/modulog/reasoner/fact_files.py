@@ -103,6 +103,7 @@ class FileReader:
                     header=options["header"],
                     strings=options["strings"],
                     columns=chosen,
+                    delimiter=options.get("delimiter"),
                     bad=bad,
                 )
                 arrivals.append(Arrival(name, list(tables), _shown(paths), arity, aside.pieces[before:]))
