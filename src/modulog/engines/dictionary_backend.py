@@ -24,7 +24,7 @@ from modulog.engines.backend import Frames, Reading, Signed, Triples
 from modulog.engines.engine import Engine
 from modulog.engines.freezer import Freezer, TableFreezer
 from modulog.engines.storage import Storage
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.engines.values import Failures, Values
 from modulog.formats.export import export
 from modulog.formats.fact_file import Bad, Columns, FactFile, Paths
@@ -247,7 +247,7 @@ class DictionaryBackend(ABC):
         return None
 
     def _table(self, ids: Ids) -> Table:
-        return self.engine.table(tuple(f"c{j}" for j in range(ids.shape[0])), ids)
+        return self.engine.table(columns_of(ids.shape[0]), ids)
 
     def rows(self, tables: Iterable[Table], columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         return python_rows(ids_of(tables, columns), self.dictionary)

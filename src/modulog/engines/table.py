@@ -18,3 +18,12 @@ class Table(Protocol):
 
     def batches(self) -> Iterator[Any]:
         """The rows as Arrow record batches of ids; multiplicities, if any, in a last column `#`."""
+
+
+def columns_of(arity: int) -> tuple[str, ...]:
+    """The names of the columns for the arguments of a predicate: c0, c1, …
+
+    >>> columns_of(2)
+    ('c0', 'c1')
+    """
+    return tuple(f"c{j}" for j in range(arity))

@@ -12,7 +12,7 @@ import numpy as np
 
 from modulog.algebra.expressions import Condition, Expr, Extend, Project, Rows, Where
 from modulog.engines.backend import NO_FRAMES, Backend, Signed
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.errors import NotSupported
 from modulog.language.model import Atom, Predicate
 from modulog.language.triples import (
@@ -174,7 +174,7 @@ def _by_predicate(tables: Mapping[Predicate, Table], readings: Readings) -> Iter
     def look(atom: Atom) -> Expr:
         """The changed facts that match an atom of a view."""
         link = readings.facts.link(atom.predicate)
-        names = tuple(f"c{j}" for j in range(len(atom.terms)))
+        names = columns_of(len(atom.terms))
         empty = engine.table(names, np.empty((len(names), 0), np.int32))
         expr: Expr = Rows(tables.get(link.representative, empty))
         wanted = {}

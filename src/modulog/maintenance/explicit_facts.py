@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from modulog.algebra.expressions import AntiJoin, Project, Read
 from modulog.engines.engine import Engine, Work
 from modulog.engines.relation import EXPLICIT, Relation
+from modulog.engines.table import columns_of
 from modulog.evaluation.facts import Facts, Tables, merge_scheduled
 from modulog.language.model import Atom, Predicate, Variable
 from modulog.language.triples import TripleViews
@@ -167,7 +168,7 @@ def relations_of(engine: Engine, *groups: Tables) -> list[dict[Predicate, Relati
 
 def without(these: Relation, others: Relation | None) -> Project:
     """The facts of one relation that another does not have."""
-    names = tuple(f"c{j}" for j in range(these.arity))
+    names = columns_of(these.arity)
     read = Read(these, names, "all")
     only = read if others is None else AntiJoin(read, Read(others, names, "all"), names)
     return Project(only, names, "keep")

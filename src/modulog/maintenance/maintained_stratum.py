@@ -16,6 +16,7 @@ from functools import cached_property
 from modulog.algebra.expressions import AntiJoin, Project, Read
 from modulog.engines.engine import Work
 from modulog.engines.relation import Relation
+from modulog.engines.table import columns_of
 from modulog.evaluation.fixpoint import fixpoint
 from modulog.evaluation.observers import EachRound, Observers, RoundRecorder
 from modulog.evaluation.statistics import StratumUpdate
@@ -154,7 +155,7 @@ class MaintainedStratum(ABC):
             if relation.closing is not None:
                 relation.closing.become(new)
             return
-        names = tuple(f"c{j}" for j in range(relation.arity))
+        names = columns_of(relation.arity)
         everything = Read(new, names, "all")
         leaving = AntiJoin(Read(relation, names, "before"), everything, names)
         for facts, is_leaving in ((leaving, True), (everything, False)):

@@ -13,7 +13,7 @@ from functools import cached_property
 from modulog.algebra.expressions import Read
 from modulog.engines.engine import Engine
 from modulog.engines.relation import Relation
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.evaluation.facts import Facts, Tables
 from modulog.evaluation.statistics import UpdateStatistics
 from modulog.evaluation.stratum import LiveStratum
@@ -111,7 +111,7 @@ class Maintenance:
                 continue
             if predicate in owners or (predicate in derived and derived[predicate] is not relation):
                 continue
-            names = tuple(f"c{j}" for j in range(predicate.arity))
+            names = columns_of(predicate.arity)
             if relation.has("come"):
                 net.come[predicate] = self.engine.snapshot(Read(relation, names, "come"))
             if relation.has("gone"):

@@ -15,7 +15,7 @@ from modulog.algebra.expressions import Project, Read, Rows
 from modulog.engines.backend import Backend
 from modulog.engines.engine import Engine, Work
 from modulog.engines.relation import ModuleId, Relation
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.engines.values import Failures
 
 
@@ -30,7 +30,7 @@ def step_of(engine: Engine, relation: Relation) -> RelationChange | None:
     """What the update has changed in a relation so far; None if nothing, or if its facts are not listed."""
     if not relation.listed or not (relation.has("gone") or relation.has("come")):
         return None
-    names = _names(relation)
+    names = columns_of(relation.arity)
     gone, come = (engine.snapshot(Read(relation, names, version)) for version in ("gone", "come"))
     return RelationChange(gone, come)
 
@@ -39,17 +39,15 @@ def all_of(engine: Engine, relation: Relation) -> RelationChange | None:
     """All facts of a relation that was empty at first, as facts that have come."""
     if not relation.listed:
         return None
-    nothing, everything = (engine.snapshot(Read(relation, _names(relation), v)) for v in ("gone", "all"))
+    nothing, everything = (
+        engine.snapshot(Read(relation, columns_of(relation.arity), v)) for v in ("gone", "all")
+    )
     return RelationChange(nothing, everything)
-
-
-def _names(relation: Relation) -> tuple[str, ...]:
-    return tuple(f"c{j}" for j in range(relation.arity))
 
 
 def arrival(relation: Relation, rows: Table, source: ModuleId) -> Work:
     """Work that schedules rows for a relation, to come or to leave."""
-    names = _names(relation)
+    names = columns_of(relation.arity)
     return Work(relation, Project(Rows(rows), names, "keep"), source)
 
 

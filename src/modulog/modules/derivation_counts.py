@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from modulog.algebra.expressions import Project, Read, Rows
 from modulog.engines.engine import Engine, Work
 from modulog.engines.relation import Counters, ModuleId, Relation, Version
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.modules.clause import Evaluation, Prepared
 
 
@@ -81,7 +81,7 @@ class Counting:
     def positive(self, version: Version) -> Table:
         """The facts of a version that some instance derives."""
         assert self.counters is not None
-        names = tuple(f"c{j}" for j in range(self.relation.arity))
+        names = columns_of(self.relation.arity)
         return self.counters.positive(self.engine.collect(Read(self.relation, names, version)))
 
     def forget(self) -> None:

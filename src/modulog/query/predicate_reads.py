@@ -17,6 +17,7 @@ import numpy as np
 from modulog.algebra.expressions import Argument, Expr, Extend, Project, Read, Rows, Union
 from modulog.engines.backend import Backend
 from modulog.engines.engine import Engine
+from modulog.engines.table import columns_of
 from modulog.evaluation.facts import Facts
 from modulog.language.model import Atom, Predicate, Program, Variable
 from modulog.language.triples import TRIPLE, TYPE, VIEWS, TripleViews, class_pattern, is_rdf
@@ -149,7 +150,7 @@ class Readings:
 
     def all_of(self, predicate: Predicate) -> Project:
         """The expression for all facts of a predicate, with the columns c0, c1, …"""
-        columns = columns_of(predicate)
+        columns = columns_of(predicate.arity)
         parts = [place(piece.read, piece.fixed, columns) for piece in self.pieces(predicate, columns)]
         return union(parts, columns, self.facts.engine)
 
@@ -172,11 +173,6 @@ class Readings:
         """Whether one relation has exactly the facts of a predicate."""
         head, body = self.views.home(predicate)
         return head == body and (predicate not in VIEWS or predicate in self.views.read)
-
-
-def columns_of(predicate: Predicate) -> tuple[str, ...]:
-    """The names of the columns for a predicate: c0, c1, …"""
-    return tuple(f"c{j}" for j in range(predicate.arity))
 
 
 def place(expr: Expr, fixed: Mapping[str, int], args: tuple[str | int, ...]) -> Project:

@@ -14,7 +14,7 @@ import numpy as np
 
 from modulog.algebra.expressions import Project
 from modulog.engines.backend import NO_FRAMES, Backend
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.errors import NotSupported, ProgramWarning, QueryError
 from modulog.evaluation.facts import Facts
 from modulog.evaluation.statistics import Statistics
@@ -28,7 +28,7 @@ from modulog.language.term_parser import full_name
 from modulog.language.triples import specialise_body
 from modulog.maintenance.change import Name
 from modulog.query.conjunctive_query import answer, variables_of
-from modulog.query.predicate_reads import Readings, columns_of
+from modulog.query.predicate_reads import Readings
 from modulog.reasoner.fact_batch import predicate_name
 from modulog.reasoner.predicate_names import choose, view_names
 from modulog.terms.python_values import IRI, constant
@@ -83,7 +83,7 @@ class Answering(ABC):
         [(1, 'a')]
         """
         found = self._predicate_of(predicate)
-        return list(self._backend.rows(self._tables(found, limit), columns_of(found)))
+        return list(self._backend.rows(self._tables(found, limit), columns_of(found.arity)))
 
     def table(
         self, predicate: Name, *, columns: Sequence[str] | None = None, limit: int | None = None
@@ -121,7 +121,7 @@ class Answering(ABC):
         if not found.arity:
             batch = pa.RecordBatch.from_pydict({"holds": [self.count(predicate) > 0]})
             return batch.schema, iter([batch])
-        return self._backend.batches(partial(self._tables, found, limit), columns_of(found), names)
+        return self._backend.batches(partial(self._tables, found, limit), columns_of(found.arity), names)
 
     def to_pandas(self, predicate: Name, *, columns: Sequence[str] | None = None) -> Any:
         """The facts of a predicate as a pandas frame; `query(…).to_pandas()` gives the answers to a query.
@@ -204,7 +204,7 @@ class Answering(ABC):
         link = self._facts.link(found)
         ordered = [ids[link.places.index(j)] for j in range(found.arity)]
         rows = self._facts.engine.table(
-            columns_of(found), np.array(ordered, np.int64).reshape(found.arity, 1)
+            columns_of(found.arity), np.array(ordered, np.int64).reshape(found.arity, 1)
         )
         return len(self._facts.relation(link.representative).contains(rows, "all")) > 0
 
@@ -260,7 +260,7 @@ class Answering(ABC):
         frames = self._backend.frames
         if frames is None:
             raise NotSupported(NO_FRAMES)
-        frame = frames.dataframe(next(self._tables(predicate)), columns_of(predicate))
+        frame = frames.dataframe(next(self._tables(predicate)), columns_of(predicate.arity))
         return frame.toDF(*columns) if predicate.arity else frame
 
     def create_views(self) -> list[str]:
@@ -272,7 +272,7 @@ class Answering(ABC):
         predicates = self.predicates()
         names = list(view_names(predicates))
         for predicate, name in zip(predicates, names, strict=True):
-            self._frame(predicate, columns_of(predicate)).createOrReplaceTempView(name)
+            self._frame(predicate, columns_of(predicate.arity)).createOrReplaceTempView(name)
         return names
 
     # ---- Names
@@ -308,7 +308,7 @@ class Answering(ABC):
 def checked_columns(predicate: Predicate, columns: Sequence[str] | None) -> tuple[str, ...]:
     """The names for the columns of a predicate; a QueryError if these are not one different name each."""
     if columns is None:
-        return columns_of(predicate)
+        return columns_of(predicate.arity)
     found = list(columns) if isinstance(columns, Iterable) and not isinstance(columns, str) else []
     if {*map(type, found)} - {str} or not len(set(found)) == len(found) == predicate.arity:
         names = plural(predicate.arity, "different name")

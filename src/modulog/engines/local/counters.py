@@ -16,7 +16,7 @@ from modulog.engines.local.layer_lookup import PIECE
 from modulog.engines.local.runs import Order, places
 from modulog.engines.local.table import LocalTable
 from modulog.engines.relation import Memory
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.errors import InternalError
 from modulog.kernels import packing, sort
 from modulog.kernels.types import Integers, Weights, Words
@@ -116,7 +116,7 @@ class LocalCounters:
         for start in range(0, len(numbers), PIECE):
             stop = min(len(numbers), start + PIECE)
             ids = packing.unpack(words, self.natural, start, stop)
-            yield LocalTable(tuple(f"c{j}" for j in range(self.arity)), ids, numbers[start:stop])
+            yield LocalTable(columns_of(self.arity), ids, numbers[start:stop])
 
     def begin(self) -> None:
         if self.since is not None:

@@ -24,7 +24,7 @@ from modulog.engines.local.table import LocalTable
 from modulog.engines.local.versions import Versions
 from modulog.engines.relation import EXPLICIT, Closing, Estimate, Memory, ModuleId, Version, Viewing
 from modulog.engines.schemes import PLAIN, Scheme
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.errors import InternalError
 from modulog.kernels import packing, split_work
 from modulog.kernels.threads import ALONE, Threads, divided
@@ -247,7 +247,7 @@ class PlainRelation:
         if not layer.hidden:
             seen.keep_new(layer.run.words())
             return
-        for table in layer_lookup.matching([layer], tuple(f"c{j}" for j in range(self.arity))):
+        for table in layer_lookup.matching([layer], columns_of(self.arity)):
             seen.keep_new(packing.pack(table.ids, self.natural))
 
     def derive(self, leaving: bool = False) -> int:

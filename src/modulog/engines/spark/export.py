@@ -28,6 +28,7 @@ from modulog.engines.spark import term_keys
 from modulog.engines.spark.engine import SparkEngine, spark_relation
 from modulog.engines.spark.table import SparkTable
 from modulog.engines.spark.terms import SparkTerms
+from modulog.engines.table import columns_of
 from modulog.formats import DataWarning, rdf_output
 from modulog.formats.csv_output import format_rows
 from modulog.formats.export import check_written, only_triples, part_names
@@ -144,7 +145,7 @@ def _as_read(engine: SparkEngine, expr: Project) -> Project:
     engine.run([Work(relation, expr, EXPLICIT)])
     relation.derive()
     relation.merge()
-    names = tuple(f"c{j}" for j in range(relation.arity))
+    names = columns_of(relation.arity)
     return Project(Read(relation, names), names, "keep")
 
 

@@ -27,7 +27,7 @@ from modulog.engines.spark.relation import SparkRelation
 from modulog.engines.spark.table import SparkTable
 from modulog.engines.spark.terms import SparkTerms
 from modulog.engines.storage import Changed, Kept, Stored
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.errors import InternalError
 from modulog.formats.folders import file_uri
 from modulog.spark.errors import translated
@@ -77,7 +77,7 @@ def _save_whole(engine: SparkEngine, draft: Draft, entries: Entries) -> tuple[St
     files: dict[int, list[FactsFile]] = {}
     for arity in sorted({r.arity for e, r in sized if e.rows and r.arity}):
         group = {r: e for e, r in sized if e.rows and r.arity == arity}
-        columns = _columns(arity)
+        columns = columns_of(arity)
         facts = engine.facts([Read(relation, columns, "all") for relation in group])
         pairs = [F.lit(x) for relation, entry in group.items() for x in (relation.number, entry.number)]
         signed = facts.select(F.create_map(*pairs)[F.col("p")].alias("p"), F.lit(1).alias(SIGN), *columns)
@@ -123,15 +123,11 @@ def _net(said: Sequence[DataFrame]) -> DataFrame:
     return together.groupBy(*keys).agg(F.sum(SIGN).cast("int").alias(SIGN)).where(F.col(SIGN) != 0)
 
 
-def _columns(arity: int) -> tuple[str, ...]:
-    return tuple(f"c{j}" for j in range(arity))
-
-
 def _save_facts(
     draft: Draft, name: str, arity: int, facts: DataFrame, rows: int
 ) -> Iterator[tuple[int, FactsFile]]:
     """Write facts (p, sign, c0, …) of relations by their numbers in the store, with one job."""
-    columns, written = _columns(arity), draft.staging / name
+    columns, written = columns_of(arity), draft.staging / name
     # One column for relation and sign, no constant for the optimiser: else the order of facts is lost.
     folder = (2 * F.col("p") + (F.col(SIGN) > 0).cast("int")).alias(FOLDER)
     spread = facts.select(folder, *columns).coalesce(1 + rows // ROWS)
@@ -277,4 +273,4 @@ def _frame(engine: SparkEngine, store: Store, arity: int, files: Sequence[FactsF
     scan = engine.spark.read.schema(engine.parts.schema(arity)).option(AS_WRITTEN, "false")
     paths = [file_uri(store.folder / file.path) for file in files]
     found = scan.option("basePath", file_uri(folder)).parquet(*paths) if paths else engine.parts.empty(arity)
-    return found.select("p", *_columns(arity))
+    return found.select("p", *columns_of(arity))

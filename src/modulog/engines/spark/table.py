@@ -21,7 +21,7 @@ from modulog.engines.relation import Memory, ModuleId
 from modulog.engines.spark.assign_ids import ENCODED, SOURCE_BITS, Distinct, Translate
 from modulog.engines.spark.key_blocks import SCHEMA, Chunks, Reader, TableBlocks
 from modulog.engines.spark.terms import SparkTerms
-from modulog.engines.table import Table
+from modulog.engines.table import Table, columns_of
 from modulog.errors import InternalError
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class KeyTable:
     def __init__(
         self, arity: int, frame: DataFrame, *, read: Reader | None = None, rows: int | None = None
     ) -> None:
-        self.columns, self.frame = tuple(f"c{j}" for j in range(arity)), frame
+        self.columns, self.frame = columns_of(arity), frame
         self._read, self._rows, self._is_counted = read, rows, rows is not None
         self.counter = RowCounter(rows or 0)
 
@@ -226,7 +226,7 @@ class SparkCounters:
 
     def __init__(self, engine: SparkEngine, name: str, arity: int) -> None:
         self.engine, self.name, self.arity = engine, name, arity
-        self.columns = tuple(f"c{j}" for j in range(arity))
+        self.columns = columns_of(arity)
         self.base: list[SparkTable] = []
         self.since: list[SparkTable] | None = None
 
