@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -147,6 +148,12 @@ def test_what_has_gone_from_a_change() -> None:
     change = Reasoner("p(1) .").update(add={"p": [(2,)]})
     with pytest.raises(AttributeError, match="to_spark"):
         change.dataframe()  # type: ignore[attr-defined]
+
+
+def test_a_change_is_not_pickled() -> None:
+    change = Reasoner("p(1) .").update(add={"p": [(2,)]})
+    with pytest.raises(TypeError, match="a change is not pickled: `write` it"):
+        pickle.dumps(change)
 
 
 def test_a_batch_names_its_own_predicates() -> None:

@@ -215,7 +215,7 @@ class Viewing(Relation, Protocol):
         """Be a view from now on."""
 
     def consider_view(self) -> bool:
-        """Be a view from now on, if that is better than listing what the parts have."""
+        """Compute the facts from the parts instead of listing them, if that is better; whether this is so."""
 
 
 class Counters(Protocol):

@@ -235,7 +235,7 @@ class LiveView(LiveStratum):
         return not self.relations[0].listed
 
     def consider_view(self) -> bool:
-        """Show the parts from now on, if that is better than listing facts; True if they are shown."""
+        """Compute the facts from the parts instead of listing them, if that is better; whether this is so."""
         return self.view.consider_view()
 
     def represent(self, rows: Mapping[Predicate, int]) -> bool:

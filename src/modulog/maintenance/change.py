@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -99,6 +99,10 @@ class Change:
         The columns are predicate, sign (1 has come, -1 has gone) and terms, in Turtle form.
         """
         self._backend.write_signed(self._signed(), Path(folder))
+
+    def __reduce__(self) -> Never:
+        """Refuse to be pickled: the facts are those of the reasoner, or in a file of its task."""
+        raise TypeError("a change is not pickled: `write` it, or take its `rows`, `added` and `deleted`")
 
     def __bool__(self) -> bool:
         return bool(self._net.come or self._net.gone)

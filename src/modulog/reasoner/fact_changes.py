@@ -129,18 +129,18 @@ class FactChanges(Answering):
 
     def _update(self, delete: FactBatch, add: FactBatch) -> Change:
         loader = self._loader
-        with loader.trying():
+        with loader.restoring_names():
             loader.supply_batch(delete)
             loader.supply_batch(add)
             self._ready()
-            with loader.reading():
-                with loader.leaving():
+            with loader.all_or_nothing():
+                with loader.reading_deletions():
                     minus = loader.tables(delete)
                 return self._update_tables(minus, loader.tables(add))
 
     def _update_tables(self, minus: Tables, plus: Tables) -> Change:
         """Delete and add facts that have been read; a warning names predicates that look misspelt."""
-        self._loader.doubt({*minus, *plus})
+        self._loader.warn_of_near_names({*minus, *plus})
         change = self._apply(minus, plus)
         self._loader.know(plus)
         return change

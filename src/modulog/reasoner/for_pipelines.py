@@ -126,20 +126,20 @@ class Given:
 
 def given(reasoner: Reasoner, batch: FactBatch) -> Given:
     """The facts of a batch, which are read now."""
-    with reasoner._loader.reading():
+    with reasoner._loader.all_or_nothing():
         return Given(reasoner._loader, reasoner._loader.tables(batch))
 
 
 @contextmanager
 def leaving(reasoner: Reasoner) -> Iterator[None]:
     """Facts that are read inside the block are to be deleted: predicates that nobody knew stay unknown."""
-    with reasoner._loader.leaving():
+    with reasoner._loader.reading_deletions():
         yield
 
 
 def update(reasoner: Reasoner, *, add: Given | None, delete: Given | None) -> Change:
     """`Reasoner.update` with facts that were read before."""
-    with reasoner._loader.trying():
+    with reasoner._loader.restoring_names():
         reasoner._ready()
         minus, plus = (dict(facts.tables) if facts else {} for facts in (delete, add))
         return reasoner._update_tables(minus, plus)

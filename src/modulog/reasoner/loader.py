@@ -25,7 +25,7 @@ from modulog.maintenance.change import Name
 from modulog.reasoner.fact_batch import FactBatch, FactData, FactFiles, naming, said_arity
 from modulog.reasoner.fact_files import Arrival, FileReader, Graph
 from modulog.reasoner.known_predicates import KnownPredicates
-from modulog.reasoner.pending_facts import Source, Waiting, together
+from modulog.reasoner.pending_facts import Source, Waiting, merged_tables
 from modulog.reasoner.predicate_names import choose
 from modulog.wording import plural
 
@@ -63,21 +63,24 @@ class Loader:
         self._frames: dict[str, str] = {}  # what errors that come late call data frames, by their marks
         predicates = program.predicates()
         self._iris = {p.name for p in predicates if is_rdf(p)}
-        self.known, self._lasting = KnownPredicates({}, set()), KnownPredicates({}, set())
+        self.known, self._known_for_good = (
+            KnownPredicates({}, set()),
+            KnownPredicates({}, set()),
+        )  # the second without what waits
         self.know(predicates)
-        self.staged = False  # whether what belongs to the program was taken in
+        self.staged = False  # whether the facts and imports of the program are explicit facts already
         self.forms = Forms(TripleViews.of(program), backend)
         self.waiting = Waiting(facts, self.forms)
 
     # ---- What is known of predicates
 
     def know(self, predicates: Iterable[Predicate]) -> None:
-        """Note predicates that are there, whatever waits."""
-        self._lasting.know(predicates)
+        """Note predicates that exist in the program or a store: `discard` does not forget them."""
+        self._known_for_good.know(predicates)
         self.known.know(predicates)
 
     def supply(self, names: Iterable[Name]) -> None:
-        """Note names that get facts; triples may be facts of whatever the program names by an IRI."""
+        """Note names for which there are facts; triples may be facts of every IRI in the program."""
         found = set(map(self.named, names))
         if any(view.name in found for view in ALL_TRIPLES):
             found |= self._iris
@@ -88,12 +91,12 @@ class Loader:
         for part in batch.parts:
             self.supply([part.predicate] if isinstance(part, FactData) else self._files.names(part))
 
-    def doubt(self, predicates: Iterable[Predicate]) -> None:
-        """Warn of facts of an update whose predicate nobody knows, but for a letter."""
-        names = {p.name for p in predicates} - self._lasting.arities.keys()
+    def warn_of_near_names(self, predicates: Iterable[Predicate]) -> None:
+        """Warn of predicates in an update that are new and differ from known ones in one letter only."""
+        names = {p.name for p in predicates} - self._known_for_good.arities.keys()
         if not names:
             return
-        near, prefixes = near_names(self._lasting.arities), dict(self._program.prefixes).items()
+        near, prefixes = near_names(self._known_for_good.arities), dict(self._program.prefixes).items()
         for name in sorted(names):
             if meant := near(name):
                 shown, other = print_predicate(name, prefixes), print_predicate(meant, prefixes)
@@ -101,15 +104,15 @@ class Loader:
                     f"facts of {shown}: there was no such predicate; did you mean {other}?", DataWarning
                 )
 
-    def _doubt_prefix(self, name: str) -> None:
+    def _warn_of_prefix(self, name: str) -> None:
         """Warn of a name that looks like an IRI with a prefix that the program does not have."""
         if (match := _PREFIXED.fullmatch(name)) is not None:
             message = f"facts of {name}: a name, not an IRI, since the program has no prefix `{match[1]}`"
             warn_user(message, DataWarning)
 
     @contextmanager
-    def trying(self) -> Iterator[None]:
-        """After an error inside the block, nothing is known of predicates that was not known before."""
+    def restoring_names(self) -> Iterator[None]:
+        """After an error inside the block, restore the names and arities that were known before."""
         before = self.known
         self.known = before.copy()
         try:
@@ -119,19 +122,19 @@ class Loader:
             raise
 
     @contextmanager
-    def leaving(self) -> Iterator[None]:
-        """Facts read inside the block are to be deleted: they do not set the arities of predicates."""
+    def reading_deletions(self) -> Iterator[None]:
+        """Facts read inside the block are to be deleted, so they do not set the arities of predicates."""
         before = self.known.copy()
         yield
         self.known = KnownPredicates(before.arities, self.known.supplied)
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """After an error inside the block, nothing is left of what was read in it, bad records included."""
+    def all_or_nothing(self) -> Iterator[None]:
+        """After an error inside the block, forget all that was read in it, bad records included."""
         aside = self.backend.aside
         pieces, filled, readings = len(aside.pieces), dict(self.filled), list(self.readings)
         try:
-            with self.trying():
+            with self.restoring_names():
                 yield
         except BaseException:
             aside.forget(aside.pieces[pieces:])
@@ -142,14 +145,14 @@ class Loader:
 
     def add(self, batch: FactBatch) -> list[Predicate]:
         """Let facts wait; all of them or, on an error, none. Returns the predicates that they fill."""
-        with self.reading():
+        with self.all_or_nothing():
             sources = self._sources_of(batch, noting=True)
         self.waiting.add(sources)
-        return list(together(sources))
+        return list(merged_tables(sources))
 
     def tables(self, batch: FactBatch) -> dict[Predicate, list[Table]]:
         """The tables of facts for an update."""
-        return together(self._sources_of(batch))
+        return merged_tables(self._sources_of(batch))
 
     def _sources_of(self, batch: FactBatch, noting: bool = False) -> list[Source]:
         sources = []
@@ -183,7 +186,7 @@ class Loader:
             forms = self.forms.of(tables)
             self.known.know(forms)
             self.supply([arrival.name])
-            self._doubt_prefix(arrival.name)
+            self._warn_of_prefix(arrival.name)
             sources.append(Source(arrival.name, arrival.source, forms, arrival.bad, arrival.of_program))
         for graph in graphs:
             self.known.check(graph.triples.predicates, "triples")
@@ -242,7 +245,7 @@ class Loader:
             Arrival(predicate.name, [table], "facts of the program", of_program=True)
             for predicate, table in self.own().items()
         )
-        with self.trying():
+        with self.restoring_names():
             imported = [self._files.imported(directive, self.known) for directive in self._program.imports]
             sources = self._sources((*own, *imported))
         self.waiting.add(sources)
@@ -254,20 +257,20 @@ class Loader:
             by_predicate.setdefault(fact.predicate, []).append(fact.terms)
         return {p: self.backend.encode(rows, p.arity) for p, rows in by_predicate.items()}
 
-    # ---- Taken in, or taken back
+    # ---- The end of waiting: stored or discarded
 
-    def settle(self) -> int:
-        """Make explicit facts of all that waits, for a first materialisation; returns how many there are."""
-        with self.telling():
-            return self.waiting.settle()
+    def make_explicit(self) -> int:
+        """Store all waiting facts in the relations of explicit facts; returns how many facts these have."""
+        with self.explaining():
+            return self.waiting.make_explicit()
 
-    def taken(self) -> None:
-        """A materialisation has taken in all that waited."""
-        self.waiting.taken()
-        self.staged, self._lasting = True, self.known.copy()
+    def forget_waiting(self) -> None:
+        """Empty the list of waiting sources, because a materialisation or an update has stored them."""
+        self.waiting.clear()
+        self.staged, self._known_for_good = True, self.known.copy()
 
     def discard(self, predicate: Name) -> list[str]:
-        """Take back what waits for a predicate; returns where it came from."""
+        """Drop the waiting facts of a predicate; returns the names of their sources."""
         name = self.named(predicate)
         if said_arity(predicate) not in {None, *self.known.arities.get(name, ())}:
             self._none_known(name, said_arity(predicate))
@@ -279,7 +282,7 @@ class Loader:
         for reading in self.readings:
             reading.counters.pop(name, None)
         self.readings = [reading for reading in self.readings if reading.counters]
-        self.known = self._lasting.copy()
+        self.known = self._known_for_good.copy()
         self.known.know(self.waiting.predicates())
         self.supply(source.name for source in self.waiting.sources)
         return [source.shown for source in gone]
@@ -289,17 +292,17 @@ class Loader:
         choose([Predicate(n, a) for n, arities in self.known.arities.items() for a in arities], name, arity)
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
-        """Add to errors about facts inside the block which source they are about and what can be done."""
+    def explaining(self) -> Iterator[None]:
+        """Let errors inside the block say which source of facts they are about, and what can be done."""
         try:
             yield
         except (DataError, EngineError) as error:
-            told = self._told(error)
-            if told is error:
+            explained = self._explained(error)
+            if explained is error:
                 raise
-            raise told.with_traceback(error.__traceback__) from error.__cause__
+            raise explained.with_traceback(error.__traceback__) from error.__cause__
 
-    def _told(self, error: DataError | EngineError) -> DataError | EngineError:
+    def _explained(self, error: DataError | EngineError) -> DataError | EngineError:
         mark = error.mark if isinstance(error, DataError) else None
         text = str(error)
         if mark in self._frames:
@@ -321,6 +324,6 @@ class Loader:
         return made
 
     def _marks(self, source: Source) -> set[str]:
-        """What errors bear that come when a source is read."""
+        """The marks by which an error that comes late says which table of a source it is about."""
         marks = (self.backend.mark(table) for tables in source.tables.values() for table in tables)
         return {mark for mark in marks if mark is not None}

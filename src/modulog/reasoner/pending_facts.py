@@ -23,11 +23,11 @@ Tables = dict[Predicate, list[Table]]
 
 @dataclass(eq=False, slots=True)
 class Source:
-    """Facts that were given together, under all names that they have.
+    """Facts from one place, such as a file or one call of `add`, by every predicate that they are facts of.
 
-    `name` is the predicate that they were given for, `triple` for a file of triples; errors call them
-    `shown`. `bad` are the bad records that were left out. What belongs to the
-    program itself nobody can take back.
+    `name` is the predicate that the user named, or `triple` for a file of triples; `shown` is how errors name
+    the place. `bad` are the bad records that were left out. What belongs to the program itself cannot be
+    discarded.
     """
 
     name: str
@@ -35,23 +35,23 @@ class Source:
     tables: Mapping[Predicate, Sequence[Table]]
     bad: Sequence[object] = ()
     of_program: bool = False
-    settled: bool = field(default=False, init=False)  # whether an attempt has made explicit facts of it
+    is_explicit: bool = field(default=False, init=False)  # whether the relations have its facts
 
 
 class Waiting:
-    """The sources that wait, in the order in which they were given."""
+    """The sources that no materialisation has stored yet, in the order of the calls."""
 
     def __init__(self, facts: Facts, forms: Forms) -> None:
         self.facts, self.forms = facts, forms
         self.sources: list[Source] = []
-        self._filled: dict[Predicate, bool] = {}  # settled in this attempt; whether there were facts before
+        self._filled: dict[Predicate, bool] = {}  # those that this attempt stores into: had they facts?
         self._made: set[Predicate] = set()  # predicates that have explicit facts only because of what waits
 
     def __bool__(self) -> bool:
         return bool(self.sources)
 
     def add(self, sources: Iterable[Source]) -> None:
-        """Let sources wait; their predicates are known from now on."""
+        """Append sources, and make relations for their predicates."""
         for source in sources:
             self._made |= source.tables.keys() - self.facts.explicit.keys()
             for predicate in source.tables:
@@ -59,24 +59,24 @@ class Waiting:
             self.sources.append(source)
 
     def predicates(self) -> Iterator[Predicate]:
-        """The predicates of all that waits."""
+        """The predicates of all waiting sources."""
         for source in self.sources:
             yield from source.tables
 
     def tables(self) -> Tables:
-        """All that waits."""
-        return together(self.sources)
+        """The tables of all waiting sources, by predicate."""
+        return merged_tables(self.sources)
 
-    # ---- Taken in
+    # ---- Stored
 
-    def settle(self) -> int:
-        """Make explicit facts of all that waits, for a first materialisation; returns how many there are.
+    def make_explicit(self) -> int:
+        """Store the facts of all sources in the relations of explicit facts; returns how many facts these have.
 
-        On an error nothing of what waits is explicit.
+        After an error the relations have none of them.
         """
         try:
-            new = [source for source in self.sources if not source.settled]
-            for predicate, tables in together(new).items():
+            new = [source for source in self.sources if not source.is_explicit]
+            for predicate, tables in merged_tables(new).items():
                 relation = self.facts.explicit_relation(predicate)
                 if predicate not in self._filled:
                     self._filled[predicate] = relation.has("all")
@@ -86,14 +86,14 @@ class Waiting:
                     relation.schedule(table, EXPLICIT)
             explicit = self.facts.take_in_scheduled()
         except BaseException:
-            self.unsettle()
+            self.withdraw()
             raise
         for source in new:
-            source.settled = True
+            source.is_explicit = True
         return explicit
 
-    def unsettle(self) -> None:
-        """Let nothing of what waits be an explicit fact; what belongs to the program is to be added again."""
+    def withdraw(self) -> None:
+        """Undo `make_explicit`, and drop the sources of the program, which are to be added again."""
         for predicate, had_facts in self._filled.items():
             relation = self.facts.explicit[predicate]
             relation.rollback()
@@ -103,27 +103,27 @@ class Waiting:
         self._filled = {}
         self.sources = [source for source in self.sources if not source.of_program]
         for source in self.sources:
-            source.settled = False
+            source.is_explicit = False
 
-    def taken(self) -> None:
-        """A materialisation has taken everything in."""
+    def clear(self) -> None:
+        """Commit what was stored, and forget all sources."""
         for predicate, had_facts in self._filled.items():
             if had_facts:
                 self.facts.explicit[predicate].commit()
         self._filled, self._made = {}, set()
         self.sources = []
 
-    # ---- Taken back
+    # ---- Discarded
 
     def discard(self, name: str) -> list[Source]:
-        """Take back what was given for a name, also by triples; returns the sources that lost something."""
+        """Drop the facts of a predicate, also those in triples; returns the sources that they were in."""
         changed = {
             source: self._rest(source, name)
             for source in self.sources
-            if not source.of_program and (source.name == name or _says(source, name))
+            if not source.of_program and (source.name == name or _has_triples_of(source, name))
         }
-        if any(source.settled for source in changed):
-            self.unsettle()
+        if any(source.is_explicit for source in changed):
+            self.withdraw()
         kept = [changed.get(source, source) for source in self.sources]
         self.sources = [source for source in kept if source is not None]
         waiting = set(self.predicates())
@@ -140,12 +140,12 @@ class Waiting:
         return Source(source.name, source.shown, rest, source.bad) if rest else None
 
 
-def _says(source: Source, name: str) -> bool:
-    """Whether triples were given that are facts of a predicate, too."""
+def _has_triples_of(source: Source, name: str) -> bool:
+    """Whether a source of triples has facts of this predicate, too."""
     return source.name in VIEWS_BY_NAME and any(predicate.name == name for predicate in source.tables)
 
 
-def together(sources: Iterable[Source]) -> Tables:
+def merged_tables(sources: Iterable[Source]) -> Tables:
     """The facts of some sources by predicate."""
     found: Tables = {}
     for source in sources:

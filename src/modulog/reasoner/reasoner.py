@@ -282,7 +282,7 @@ class Reasoner(FactChanges):
                 self._begin_to_answer()
             elif self._loader.waiting:
                 self._apply({}, self._loader.waiting.tables())
-                self._loader.taken()
+                self._loader.forget_waiting()
 
     def _begin_to_answer(self) -> None:
         """Compute every consequence for the first time."""
@@ -292,7 +292,7 @@ class Reasoner(FactChanges):
         engine = self._backend.engine
         began, actions = working_time(), engine.actions
         with engine.described("explicit facts"):
-            explicit, before = self._loader.settle(), engine.failures
+            explicit, before = self._loader.make_explicit(), engine.failures
         self._facts.forget_derived()
         loading = RoundStatistics(explicit, working_time() - began, [], engine.actions - actions)
         statistics, strata = materialise(
@@ -307,7 +307,7 @@ class Reasoner(FactChanges):
         if self._checkpoints is not None:
             statistics.failures += self._checkpoints.failures
             self._loader.know(self._facts.explicit)
-        self._loader.taken()
+        self._loader.forget_waiting()
         self._statistics = statistics
         self._readings.forget()
 
@@ -326,7 +326,7 @@ class Reasoner(FactChanges):
 
     def _apply(self, minus: Tables, plus: Tables) -> Change:
         assert self._maintenance is not None
-        with self._loader.telling():
+        with self._loader.explaining():
             net = self._maintenance.update(minus, plus)
         self._counted = False
         self._readings.forget()

@@ -170,7 +170,10 @@ class ViewRelation(BodyRelation):
             self._shown.append((relation, turns))
 
     def consider_view(self) -> bool:
-        """Be a view from now on, if a part is represented."""
+        """Compute the facts from the parts instead of listing them, if one of these is represented.
+
+        Returns whether this is so now.
+        """
         wanted = self.wanted.listing == "never" or any(not r.listed for r, _ in self._shown)
         if self._view is None and wanted:
             self._is_new = self._plain.versions.updating
@@ -178,7 +181,7 @@ class ViewRelation(BodyRelation):
         return self._view is not None
 
     def look(self) -> None:
-        """Be a view."""
+        """Compute the facts from the parts instead of listing them."""
         self._become_view(None)
 
     def _become_view(self, start: Pairs | None) -> None:
