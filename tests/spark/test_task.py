@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from modulog import IRI, Reasoner
+from modulog import IRI, Predicate, Reasoner
 from modulog.engines.registry import is_one_task
 from modulog.errors import DataError, EngineError, OptionError, QueryError, WorkerLost
 from modulog.reasoner import for_pipelines
@@ -170,6 +170,23 @@ def test_mistakes_are_told_as_here(spark: Any, tmp_path: Path) -> None:
         assert r.bad_records().to_pylist()[0]["line"] == 2
         assert r.export(tmp_path / "out")["_bad_records.parquet"] == 1
         assert r.count("edge") == 2
+
+
+def test_predicates_generators_and_delimiters(spark: Any, tmp_path: Path) -> None:
+    edge = Predicate("edge", 2)
+    (tmp_path / "links.csv").write_text("b;c\nc;d\n")
+    with one_task(PATHS, spark) as r:
+        batch = facts(edge, (row for row in [("a", "b")]))
+        r.add(batch)
+        with pytest.raises(DataError, match="an iterator gives its rows only once"):
+            r.add(batch)
+        with pytest.raises(QueryError, match="edge has 2 arguments, not 3"):
+            r.discard(Predicate("edge", 3))
+        with pytest.raises(DataError, match="2 columns where 3 arguments"):
+            r.add(Predicate("team", 3), [(1, 2)])
+        r.load(tmp_path / "links.csv", predicate=edge, delimiter=";")
+        assert r.count("edge") == 3
+        assert r.update(delete={edge: [("a", "b")]}).deleted["edge"] == 1
 
 
 def test_facts_of_the_wrong_width_and_a_reasoner_that_is_closed(spark: Any) -> None:

@@ -67,6 +67,8 @@ def test_a_predicate_is_taken_where_its_name_is(paths: Reasoner, tmp_path: Path)
     assert copy.discard(edge) == [str(tmp_path / "links.csv")]
     copy.load(tmp_path / "links.csv", mapping={edge: [0, 2]})
     assert copy.contains(edge, ("l", "n"))
+    copy.load(tmp_path / "links.csv", mapping={"all": None})  # all columns
+    assert copy.rows("all") == [("l", "m", "n")]
     with pytest.raises(DataError, match=r"facts of edge: .*2 .* 3 arguments"):
         Reasoner("").add(wide, [(1, 2)])
     with pytest.raises(DataError, match="edge has 2 arguments, but the rows have 3"):

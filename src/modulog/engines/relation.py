@@ -212,7 +212,7 @@ class Viewing(Relation, Protocol):
         """Say what it is a view of: relations, and whether their pairs are turned round."""
 
     def look(self) -> None:
-        """Be a view from now on."""
+        """Compute the facts from the parts instead of listing them."""
 
     def consider_view(self) -> bool:
         """Compute the facts from the parts instead of listing them, if that is better; whether this is so."""

@@ -170,8 +170,8 @@ def read(
         check_delimiter(delimiter)
     for named in mapping or ([] if predicate is None else [predicate]):
         predicate_name(named)
-    columns = checked_columns(columns)
-    mapping = mapping and {named: checked_columns(chosen) or () for named, chosen in mapping.items()}
+    columns = None if columns is None else checked_columns(columns)
+    mapping = mapping and {named: c if c is None else checked_columns(c) for named, c in mapping.items()}
     options: ReadOptions = {"predicate": predicate, "header": header, "strings": strings, "columns": columns}
     options |= {"mapping": mapping, "bad": bad, "format": format, "delimiter": delimiter}
     return FactBatch([FactFiles(os.fspath(path), options)])
@@ -190,13 +190,11 @@ def facts(predicate: Name, data: object, *, columns: Columns | None = None) -> F
         raise DataError(
             f'facts of {name}: a batch says which predicates it fills: read(…, predicate="{name}")'
         )
-    return FactBatch([FactData(predicate, data, checked_columns(columns))])
+    return FactBatch([FactData(predicate, data, None if columns is None else checked_columns(columns))])
 
 
-def checked_columns(columns: Iterable[int | str] | None) -> Columns | None:
+def checked_columns(columns: Iterable[int | str]) -> Columns:
     """The columns of a wide table that a user asks for; an error unless they are names and positions."""
-    if columns is None:
-        return None
     if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
         raise OptionError(f"`columns` is a list of names or positions: columns=[{columns!r}]")
     found = list(columns)
