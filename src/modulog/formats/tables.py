@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any
 
@@ -112,8 +111,10 @@ def _read_columns(
         ids = np.empty((len(chosen), end - start), np.uint32)
         for place, column in enumerate(chosen):
             name = names[column] if names else column
-            with _naming(f"column {name!r}"):
+            try:
                 ids[place] = _encode_held(dictionary, held[column][start:end], start + 1)
+            except DataError as error:
+                raise _named(error, f"column {name!r}") from error
         yield ids
 
 
@@ -210,8 +211,10 @@ def _read_rows(
         values = list(zip(*batch, strict=True)) if width else []
         ids = np.empty((len(chosen), len(batch)), np.uint32)
         for place, column in enumerate(chosen):
-            with _naming(f"column {column}"):
+            try:
                 ids[place] = _encode_values(dictionary, values[column], row)
+            except DataError as error:
+                raise _named(error, f"column {column}") from error
         row += len(batch)
         yield ids
 
@@ -251,13 +254,9 @@ def _encode_values(dictionary: Dictionary, values: Sequence[Any], row: int) -> I
     return dictionary.encode(constants)
 
 
-@contextmanager
-def _naming(place: str) -> Iterator[None]:
-    """Add the column to errors that are raised inside."""
-    try:
-        yield
-    except DataError as error:
-        raise DataError(f"{_SOURCE}: {place}, {error}") from error
+def _named(error: DataError, place: str) -> DataError:
+    """The error with the column that it is about."""
+    return DataError(f"{_SOURCE}: {place}, {error}")
 
 
 # ---- Columns

@@ -107,7 +107,7 @@ class ClosureRelation(BodyRelation):
         if not self.closure.advance(leaving):
             return 0
         delta = self.closure.pairs("delta")
-        if not self._is_listed():
+        if not self._is_listed(delta, leaving):
             return delta.count()
         words = _words(delta)
         if words.shape[1]:
@@ -115,9 +115,9 @@ class ClosureRelation(BodyRelation):
             self.list.show(words, self.closure.bounds, leaving)
         return int(words.shape[1])
 
-    def _is_listed(self) -> bool:
+    def _is_listed(self, delta: Pairs, leaving: bool) -> bool:
         """Whether there is a list to follow a change; decided anew after much has changed."""
-        if self.list is not None and (self._undecided or self._has_grown()):
+        if self.list is not None and (self._undecided or self._has_grown(self.list, delta, leaving)):
             worth, self._told = self.closure.is_worth()
             self._decided = 0 if self.closure.are_few() else self.closure.pairs_held()
             if worth:
@@ -125,10 +125,12 @@ class ClosureRelation(BodyRelation):
             self._undecided = False
         return self.list is not None
 
-    def _has_grown(self) -> bool:
+    def _has_grown(self, listed: PlainRelation, delta: Pairs, leaving: bool) -> bool:
+        """Whether there are many more pairs than when it was decided: those listed, and the change of them."""
         if self.wanted.listing == "always" or self.closure.are_few():
             return False
-        return self.closure.pairs_held() > GROWN * self._decided + GROWN_PAIRS
+        pairs = listed.size("all") + (-delta.count() if leaving else delta.count())
+        return pairs > GROWN * self._decided + GROWN_PAIRS
 
     def merge(self) -> None:
         self.closure.merge()

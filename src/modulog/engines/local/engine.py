@@ -137,17 +137,17 @@ class LocalEngine:
     def _fused(self, relation: Body, node: Probe, arrange: Arrangement, source: ModuleId) -> Iterator[int]:
         """Join and offer piece by piece; gives the number of rows of each."""
         reader: Reader | None = None
-        fused = (
-            FusedJoin(relation, node, arrange.args, source) if isinstance(relation, PlainRelation) else None
-        )
+        fused: FusedJoin | None = None
+        if isinstance(relation, PlainRelation) and relation.bounds_wanted:  # else it uses no bitmap
+            fused = FusedJoin(relation, node, arrange.args, source)
         for left in gathered(node.left.batches()):
             reader = node.source.reader() if reader is None else reader
-            if not isinstance(reader, LayerReader):
+            if fused is None or not isinstance(reader, LayerReader):
                 for _, ids in reader.matches(node.lookup, left):
                     yield self._offer(relation, arrange.pack(ids), source)
                 continue
             for layer in reader.layers:
-                if fused is None or not fused.takes(layer):
+                if not fused.takes(layer):
                     for _, ids in layer_lookup.matches([layer], node.lookup, left):
                         yield self._offer(relation, arrange.pack(ids), source)
                     continue

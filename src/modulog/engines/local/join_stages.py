@@ -99,14 +99,13 @@ def _through(batch: Batch, stages: Opened) -> Iterator[Batch]:
 
 
 def _divided(batches: Iterator[Batch], stages: Opened) -> Iterator[Batch]:
-    """What becomes of the rows of batches, of which there are seldom two: so the first, if it is short, is
-    done without more ado.
+    """What becomes of the rows of batches: short ones, which are all that small updates have, are done without
+    more ado, until one comes that is not short.
     """
-    batch = next(batches, None)
-    if batch is not None and batch.rows <= current().piece:
-        yield from _through(batch, stages)
-        batch = next(batches, None)
-    if batch is not None:
+    for batch in batches:
+        if batch.rows < current().piece // 8:
+            yield from _through(batch, stages)
+            continue
         pieces = _pieces(chain([batch], batches), stages)
         if all(stage.divisible for stage, _ in stages):
             yield from stream(pieces)

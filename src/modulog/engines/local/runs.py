@@ -167,16 +167,25 @@ class Run:
 
     def order_exactly(self, permutation: Permutation) -> Order:
         """The sorted order of the given permutation."""
-        with Building.lock:
-            for order in self.orders:
-                if order.is_sorted and order.permutation == permutation:
-                    return order
-            order = self._build(permutation)
-            if self.orders[0].is_sorted:
-                self.orders.append(order)
-            else:
-                self.orders[0] = order
-            return order
+        found = self._sorted_as(permutation)  # nobody needs the lock to see an order that is there
+        if found is None:
+            with Building.lock:
+                found = self._sorted_as(permutation) or self._add_order(permutation)
+        return found
+
+    def _sorted_as(self, permutation: Permutation) -> Order | None:
+        for order in self.orders:
+            if order.is_sorted and order.permutation == permutation:
+                return order
+        return None
+
+    def _add_order(self, permutation: Permutation) -> Order:
+        order = self._build(permutation)
+        if self.orders[0].is_sorted:
+            self.orders.append(order)
+        else:
+            self.orders[0] = order
+        return order
 
     def _build(self, permutation: Permutation) -> Order:
         first = self.orders[0]

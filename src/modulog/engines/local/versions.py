@@ -153,6 +153,8 @@ class Versions:
     def settle(self) -> None:
         """Before a look-up: runs that nobody has sorted yet are put together."""
         before = len(self.base), len(self.come)
+        if max(before) < 2:
+            return
         settle(self.arity, self.base)
         settle(self.arity, self.come)
         if (len(self.base), len(self.come)) != before:
